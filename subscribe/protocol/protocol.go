@@ -1,0 +1,261 @@
+// Package protocol holds the messages of callboard.v1, the WebSocket protocol
+// between brokers and robot programs, and its error codes. Encoders and the
+// broker's behaviour are elsewhere; this package imports nothing of ours, so
+// that client libraries may use it alone.
+package protocol
+
+import "encoding/json"
+
+// Subprotocols that a broker offers, best first.
+const (
+	Subprotocol     = "callboard.v1"      // JSON text
+	SubprotocolCBOR = "callboard.v1.cbor" // the same objects in CBOR
+)
+
+// Limits of one message, in bytes.
+const (
+	MaxMessage = 1 << 20
+	MaxHello   = 64 << 20
+)
+
+// Operations: the value of "op".
+const (
+	OpHello       = "hello"
+	OpSubscribe   = "subscribe"
+	OpUpdate      = "update"
+	OpUnsubscribe = "unsubscribe"
+	OpAck         = "ack"
+	OpCommand     = "command"
+	OpList        = "list"
+
+	OpWelcome    = "welcome"
+	OpSubscribed = "subscribed"
+	OpNotify     = "notify"
+	OpGap        = "gap"
+	OpRobot      = "robot"
+	OpReply      = "reply"
+	OpHeartbeat  = "heartbeat"
+	OpError      = "error"
+)
+
+// Code says what kind of error it is; programs decide by it.
+type Code string
+
+// The error codes.
+const (
+	BadMessage   Code = "bad_message"   // not JSON, unknown op, wrong or unknown field
+	BadCondition Code = "bad_condition" // the condition (or a select, or an option) is wrong; position tells where
+	TooCostly    Code = "too_costly"    // well formed, but would cost more than is allowed
+	Unauthorized Code = "unauthorized"  // no token, or none that is known
+	Forbidden    Code = "forbidden"     // the token does not allow it
+	NotFound     Code = "not_found"     // no such robot, device, subscription
+	Conflict     Code = "conflict"      // the id is in use; another connection has taken over
+	Overloaded   Code = "overloaded"    // a limit is reached
+	Unavailable  Code = "unavailable"   // not now: robot away, no answer, shutting down
+)
+
+// Position is a place in a condition: line and column count from 1, columns
+// in characters.
+type Position struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// Triggers of a subscription.
+const (
+	TriggerEvery  = "every"  // each matching reading; the default
+	TriggerRising = "rising" // when the condition becomes true, also if true at first
+	TriggerChange = "change" // its state at first and whenever it changes
+)
+
+// What to keep for a slow or absent client.
+const (
+	KeepAll    = "all"    // everything, up to the inbox limit; the default
+	KeepLatest = "latest" // of what waits only the newest per robot and device
+)
+
+// Subscription is what a program asks for. Zero values are the defaults.
+type Subscription struct {
+	ID          string            `json:"id"`
+	Condition   string            `json:"condition"`
+	Robots      []string          `json:"robots,omitempty"`       // names or path.Match patterns; none means all
+	Devices     []string          `json:"devices,omitempty"`      // "laser:0", "laser", or patterns of them; none means all
+	Trigger     string            `json:"trigger,omitempty"`      // TriggerEvery, TriggerRising, TriggerChange
+	MinInterval float64           `json:"min_interval,omitempty"` // s, of the readings' time, per robot
+	For         float64           `json:"for,omitempty"`          // s that the condition must hold
+	Select      map[string]string `json:"select,omitempty"`       // name to expression, sent instead of the reading
+	Keep        string            `json:"keep,omitempty"`         // KeepAll, KeepLatest
+}
+
+// Hello is a client's first message.
+type Hello struct {
+	Op            string            `json:"op"`
+	Client        string            `json:"client,omitempty"`
+	Token         string            `json:"token,omitempty"`
+	Attachment    *uint64           `json:"attachment,omitempty"`
+	Session       string            `json:"session,omitempty"`
+	Num           map[string]uint64 `json:"num,omitempty"`
+	Subscriptions []Subscription    `json:"subscriptions,omitempty"`
+}
+
+// Subscribe asks for notifications.
+type Subscribe struct {
+	Op string `json:"op"`
+	Subscription
+}
+
+// Update changes a subscription; a field left out stays as it is.
+type Update struct {
+	Op          string             `json:"op"`
+	ID          string             `json:"id"`
+	Condition   *string            `json:"condition,omitempty"`
+	Robots      *[]string          `json:"robots,omitempty"`
+	Devices     *[]string          `json:"devices,omitempty"`
+	Trigger     *string            `json:"trigger,omitempty"`
+	MinInterval *float64           `json:"min_interval,omitempty"`
+	For         *float64           `json:"for,omitempty"`
+	Select      *map[string]string `json:"select,omitempty"`
+	Keep        *string            `json:"keep,omitempty"`
+}
+
+// Unsubscribe ends a subscription.
+type Unsubscribe struct {
+	Op string `json:"op"`
+	ID string `json:"id"`
+}
+
+// Ack acknowledges all notifications of a source up to Num.
+type Ack struct {
+	Op     string `json:"op"`
+	Source string `json:"source"`
+	Num    uint64 `json:"num"`
+}
+
+// Command is for a robot: one device, a name and its arguments.
+type Command struct {
+	Op        string  `json:"op"`
+	ID        string  `json:"id"`
+	Robot     string  `json:"robot"`
+	Interface string  `json:"interface,omitempty"`
+	Index     *int    `json:"index,omitempty"`
+	Name      string  `json:"name"`
+	Args      []any   `json:"args,omitempty"`
+	TTL       float64 `json:"ttl,omitempty"` // s that it may wait for the robot
+}
+
+// List asks for what a broker knows: "robots", "brokers", "subscriptions".
+type List struct {
+	Op   string `json:"op"`
+	ID   string `json:"id"`
+	What string `json:"what"`
+}
+
+// BrokerURL is where a broker serves clients.
+type BrokerURL struct {
+	ID  string `json:"id"`
+	URL string `json:"url"`
+}
+
+// Welcome answers Hello.
+type Welcome struct {
+	Op         string      `json:"op"`
+	Broker     string      `json:"broker"`
+	Client     string      `json:"client"`
+	Session    string      `json:"session"`
+	Attachment uint64      `json:"attachment"`
+	Heartbeat  float64     `json:"heartbeat"` // s between heartbeats
+	Window     int         `json:"window"`    // unacknowledged notifications of one source
+	Brokers    []BrokerURL `json:"brokers"`
+}
+
+// Subscribed says that a subscription is in force at Sources.
+type Subscribed struct {
+	Op      string   `json:"op"`
+	ID      string   `json:"id"`
+	Sources []string `json:"sources"`
+	Robots  int      `json:"robots"`
+	Warning string   `json:"warning,omitempty"`
+}
+
+// Matched names a subscription inside a Notify.
+type Matched struct {
+	ID     string          `json:"id"`
+	State  *bool           `json:"state,omitempty"`  // for TriggerChange
+	Values json.RawMessage `json:"values,omitempty"` // for Select: an object
+}
+
+// Notify is one reading that matched. Seq is the last one + 1 + Skipped.
+type Notify struct {
+	Op            string          `json:"op"`
+	Source        string          `json:"source"`
+	Seq           uint64          `json:"seq"`
+	Skipped       uint64          `json:"skipped,omitempty"`
+	Robot         string          `json:"robot"`
+	Interface     string          `json:"interface"`
+	Index         int             `json:"index"`
+	Time          float64         `json:"time"` // s, as Player gives it
+	Subscriptions []Matched       `json:"subscriptions"`
+	Reading       json.RawMessage `json:"reading,omitempty"`
+}
+
+// Gap says that From to To could not be kept. Without To the sequence has
+// ended and Next is the source that follows it.
+type Gap struct {
+	Op     string  `json:"op"`
+	Source string  `json:"source"`
+	From   uint64  `json:"from"`
+	To     *uint64 `json:"to,omitempty"`
+	Why    string  `json:"why"`
+	Next   string  `json:"next,omitempty"`
+}
+
+// States of a robot.
+const (
+	RobotUp       = "up"
+	RobotAway     = "away"
+	RobotOverflow = "overflow"
+)
+
+// Robot tells that a robot came, went, or that readings of it were lost
+// before they reached the broker.
+type Robot struct {
+	Op     string  `json:"op"`
+	Robot  string  `json:"robot"`
+	Source string  `json:"source"`
+	State  string  `json:"state"`
+	Lost   *uint64 `json:"lost,omitempty"` // readings, if known
+	Since  float64 `json:"since"`          // s, Unix
+}
+
+// Reply answers unsubscribe, command and list.
+type Reply struct {
+	Op     string     `json:"op"`
+	ID     string     `json:"id"`
+	OK     bool       `json:"ok"`
+	Result any        `json:"result,omitempty"`
+	Error  *ErrorInfo `json:"error,omitempty"`
+}
+
+// ErrorInfo is the error of a Reply.
+type ErrorInfo struct {
+	Code     Code      `json:"code"`
+	Message  string    `json:"message"`
+	Position *Position `json:"position,omitempty"`
+}
+
+// Heartbeat says that the broker lives.
+type Heartbeat struct {
+	Op     string  `json:"op"`
+	Broker string  `json:"broker"`
+	Time   float64 `json:"time"` // s, Unix
+}
+
+// Error answers what could not be done, or tells of a fault later on.
+type Error struct {
+	Op         string    `json:"op"`
+	ID         string    `json:"id,omitempty"`
+	Code       Code      `json:"code"`
+	Message    string    `json:"message"`
+	Position   *Position `json:"position,omitempty"`
+	Attachment *uint64   `json:"attachment,omitempty"` // for Conflict: the newest
+}
