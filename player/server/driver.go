@@ -1,0 +1,89 @@
+package server
+
+import (
+	"context"
+
+	"callboard/player"
+)
+
+// DeviceInfo is one device that a Driver provides.
+type DeviceInfo struct {
+	Interf player.Interface
+	Index  uint16
+	Driver string // Player's driver name as clients are told it, at most 62 bytes
+}
+
+// Driver provides devices: a simulator's models, a recorded run, the robots
+// behind a gateway. Except for Devices and Attach its methods are called from
+// several goroutines, those of the connections, and must not block: what takes
+// long is handed to the driver's own goroutine, which answers the Call later.
+type Driver interface {
+	// Devices lists what the driver provides, in the order in which clients are
+	// shown it. It is called once, by New.
+	Devices() []DeviceInfo
+	// Attach hands over the way to publish readings. It is called once, by New,
+	// before any other method but Devices. One Publisher stands for one server:
+	// a simulation behind several ports attaches one Driver to each.
+	Attach(pub Publisher)
+	// Open is called when the first client opens a device; an error refuses it
+	// (and each client that tries is asked anew). What is published from the
+	// moment of the call on reaches that client, after its acknowledgement.
+	// Open and Close of one device never overlap.
+	Open(dev player.Addr) error
+	// Close is called when the last client has closed a device or is gone.
+	Close(dev player.Addr)
+	// Handle takes a command or request for one of the driver's devices, opened
+	// or not. Calls of one connection come in their order. The driver may keep c
+	// and its payload.
+	Handle(c *Call)
+}
+
+// Runner is a Driver with work of its own: Server.Run runs it and waits for it.
+// A nil error means that it has nothing more to do (its devices stay served);
+// any other, before ctx ends, ends the server.
+type Runner interface {
+	Run(ctx context.Context) error
+}
+
+// Capable is a Driver that knows what it handles. The server then answers
+// CAPABILITIES requests from it; those to other drivers go to Handle.
+type Capable interface {
+	Handles(dev player.Addr, t player.Type, subtype uint8) bool
+}
+
+// Publisher takes readings for all clients that have opened their device. Its
+// methods may be called from several goroutines, never block and keep nothing
+// of what they are given. Of dev only interface and index count. Readings of
+// one device reach each client in the order of the calls.
+type Publisher interface {
+	// Publish encodes payload, a pointer to the message's struct in
+	// player/iface (nil for an empty body), once for all clients; not at all if
+	// nobody has opened dev. time is the timestamp in s.
+	Publish(dev player.Addr, subtype uint8, time float64, payload any)
+	// PublishBody is Publish for a body that is encoded already.
+	PublishBody(dev player.Addr, subtype uint8, time float64, body []byte)
+	// Opened tells whether any client has dev open.
+	Opened(dev player.Addr) bool
+}
+
+// Call is one command or request that a client sent to a device. Commands are
+// never answered: Ack and Nack then do nothing. A request is answered once:
+// later answers are ignored and counted, and a request not answered within
+// Config.AnswerTimeout is refused by the server.
+type Call struct {
+	// Header of the message, its address completed with host and port.
+	Header player.Header
+	// Payload is the decoded body, a pointer to a struct of player/iface; nil
+	// if the body was empty. The driver may keep it.
+	Payload any
+
+	answer answerer
+}
+
+// Ack accepts the request. payload is a pointer to the reply's struct (for most
+// GETs the request's own), or nil for an empty body. A nil payload where stock
+// clients need a body to read becomes a Nack.
+func (c *Call) Ack(payload any) { c.reply(player.Ack, payload) }
+
+// Nack refuses the request; payload is nearly always nil.
+func (c *Call) Nack(payload any) { c.reply(player.Nack, payload) }
