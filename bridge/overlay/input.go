@@ -1,0 +1,158 @@
+package overlay
+
+import "callboard/subscribe/protocol"
+
+// Input is what can happen to a broker. The types of this file are all there
+// are. What an input points to belongs to the overlay from then on: the
+// runtime does not change it any more. Nothing in an input can make Step
+// fail: what a client may not do is answered by an Error output.
+type Input interface{ input() }
+
+// Conn names a client's connection at this broker. The runtime chooses the
+// numbers, never one twice in a process.
+type Conn uint64
+
+// Handle names an entry of the local registry (a key at this source broker)
+// towards the matcher and in records. It is never used again.
+type Handle uint64
+
+// Restore replays records of an earlier life, in the order in which they were
+// given out; several inputs may share them out. Only before Start.
+type Restore struct{ Records []Record }
+
+// Start begins the broker's life, after the Restores if there are any. All
+// other inputs come later.
+type Start struct {
+	// StoreLost says that records may be missing at the end (a power cut, a
+	// torn store): the broker takes a new stamp, and its keys end after what
+	// is still there.
+	StoreLost bool
+}
+
+// Tick says that the time is now. One is due when Deadline is reached; more
+// do no harm.
+type Tick struct{}
+
+// Hello is a client's first message on a connection. The runtime has checked
+// the token.
+type Hello struct {
+	Conn          Conn
+	Client        string            // "": without id, so without resume
+	Attachment    *uint64           // nil: a fresh take-over
+	Session       string            // to resume; "" begins another session
+	Num           map[string]uint64 // source word → highest number processed
+	Subscriptions []*Subscription   // all that are to go on, in the client's order, compiled
+	Refused       []protocol.Error  // those listed that did not compile: told after welcome; they do not go on
+}
+
+// Subscribe asks for notifications. The condition has been compiled.
+type Subscribe struct {
+	Conn         Conn
+	Subscription *Subscription
+}
+
+// Update replaces the subscription of the same id by the merged and compiled
+// one. Broker.Subscription gives what to merge with.
+type Update struct {
+	Conn         Conn
+	Subscription *Subscription
+}
+
+// Unsubscribe ends a subscription.
+type Unsubscribe struct {
+	Conn Conn
+	ID   string
+}
+
+// Ack says that the client has processed all of Source up to Num. For a
+// client without id the runtime sends it once a notification (or a gap) was
+// written to the socket.
+type Ack struct {
+	Conn   Conn
+	Source string
+	Num    uint64
+}
+
+// Disconnected says that the connection is gone, whoever ended it. Also to be
+// said after a Close output and for connections whose hello was refused.
+type Disconnected struct{ Conn Conn }
+
+// Advertise registers a robot that this broker reads, or what is newly known
+// of it. The robot is away until a RobotState says otherwise.
+type Advertise struct {
+	Robot   string
+	World   string
+	Devices []string // "laser:0" …; nil: not known yet, so anything can match
+}
+
+// Withdraw takes a robot's advertisement back.
+type Withdraw struct{ Robot string }
+
+// RobotState tells what became of a robot's session: protocol.RobotUp,
+// RobotAway or RobotOverflow.
+type RobotState struct {
+	Robot string
+	State string
+	Lost  *uint64 // readings lost before they reached the broker, if known
+	Since Instant
+}
+
+// Reading is one reading as it goes to clients, shared by all who get it and
+// never changed.
+type Reading struct {
+	Robot     string
+	Interface string  // Player's name: "laser", "ranger", …
+	Index     int     // of the device
+	Time      float64 // s, as Player gives it
+	JSON      []byte  // the reading object
+	refs      int     // buffers that hold it
+}
+
+// Matched is a reading with all who get it. Readings of one robot come in
+// their order.
+type Matched struct {
+	Reading *Reading
+	Hits    []Hit
+}
+
+// Hit names the subscriptions of one key that a reading matched.
+type Hit struct {
+	Handle Handle
+	Set    uint64 // the Install.Set by which it was tested
+	Names  []protocol.Matched
+}
+
+// Installed answers an Install: every reading that is handed in from now on
+// was tested by that set or a later one.
+type Installed struct {
+	Handle Handle
+	Set    uint64
+	Robots map[string]int // id → robots that match now, for the ids in Install.Count
+}
+
+// RunFailed says that a subscription's condition (or a select) failed while
+// it ran. Its owner is told once per version of the subscription. Also for a restored
+// subscription that does not compile any more.
+type RunFailed struct {
+	Handle   Handle
+	ID       string
+	Code     protocol.Code
+	Message  string
+	Position *protocol.Position
+}
+
+func (*Restore) input()      {}
+func (*Start) input()        {}
+func (*Tick) input()         {}
+func (*Hello) input()        {}
+func (*Subscribe) input()    {}
+func (*Update) input()       {}
+func (*Unsubscribe) input()  {}
+func (*Ack) input()          {}
+func (*Disconnected) input() {}
+func (*Advertise) input()    {}
+func (*Withdraw) input()     {}
+func (*RobotState) input()   {}
+func (*Matched) input()      {}
+func (*Installed) input()    {}
+func (*RunFailed) input()    {}

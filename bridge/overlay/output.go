@@ -1,0 +1,73 @@
+package overlay
+
+import "callboard/subscribe/protocol"
+
+// Output is what the runtime is to do. The types of this file are all there
+// are. Outputs are carried out in order, after the records of the same steps
+// were written (Broker.Records). They are the runtime's to keep.
+type Output interface{ output() }
+
+// Send gives a client a message: a *protocol.Welcome, *protocol.Subscribed,
+// *protocol.Gap, *protocol.Robot, *protocol.Reply or *protocol.Error, with Op
+// set.
+type Send struct {
+	Conn    Conn
+	Message any
+}
+
+// Notify gives a client a notification. The reading's bytes are shared.
+type Notify struct {
+	Conn          Conn
+	Source        string
+	Seq           uint64
+	Skipped       uint64
+	Reading       *Reading
+	Subscriptions []protocol.Matched // shared with the store and later resends: not to be changed
+}
+
+// Selected tells whether all subscriptions select: then the reading itself is
+// left out of the message.
+func (n *Notify) Selected() bool {
+	for i := range n.Subscriptions {
+		if n.Subscriptions[i].Values == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Close ends a connection, after what was sent on it before. The Error that
+// says why has been sent.
+type Close struct {
+	Conn   Conn
+	Code   protocol.Code
+	Reason string
+}
+
+// Heartbeat is for every connection that has had its welcome, once a period.
+// (The overlay gives it, and not the socket's side, so that it proves that
+// the broker is alive; one output serves all connections.)
+type Heartbeat struct{ Message protocol.Heartbeat }
+
+// Install puts a change of a key's set of subscriptions into the matcher.
+// Once every reading that is handed in was tested by it, the runtime answers
+// Installed. Only what is in Put begins anew; the others keep the state of
+// their policies. An Install that changes nothing asks for the counts alone.
+type Install struct {
+	Handle Handle
+	Set    uint64          // counts up, one more than the key's last if there is a change; Hit.Set tells it back
+	Whole  bool            // the set begins empty (a new key, or after a restart)
+	Drop   []string        // ids that end
+	Put    []*Subscription // those that come or change
+	Count  []string        // ids for which Installed tells how many robots match
+}
+
+// Uninstall takes a key out of the matcher.
+type Uninstall struct{ Handle Handle }
+
+func (*Send) output()      {}
+func (*Notify) output()    {}
+func (*Close) output()     {}
+func (*Heartbeat) output() {}
+func (*Install) output()   {}
+func (*Uninstall) output() {}

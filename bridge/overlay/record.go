@@ -1,0 +1,99 @@
+package overlay
+
+import "callboard/subscribe/protocol"
+
+// Record is a change of what must outlive a crash. Replaying all records in
+// order by Restore rebuilds the state; so does replaying a state that a store
+// has condensed: Stamp, Sessions, Subscribeds, Entries, then Givens and Gaps
+// by number. The types of this file are all there are.
+type Record interface{ record() }
+
+// StampRecord tells the broker's present stamp.
+type StampRecord struct{ Stamp Stamp }
+
+// SessionRecord puts a client's session at this edge broker.
+type SessionRecord struct {
+	Client  string
+	Session Session
+	Epoch   Epoch // the newest
+}
+
+// SessionEnded takes a session away, with its subscriptions.
+type SessionEnded struct{ Client string }
+
+// SubscriptionRecord puts a subscription into a session's set.
+type SubscriptionRecord struct {
+	Client       string
+	Born         uint64 // revision of its subscribe
+	Subscription *Subscription
+}
+
+// SubscriptionEnded takes one out.
+type SubscriptionEnded struct {
+	Client string
+	ID     string
+}
+
+// EntryRecord puts a key into the local registry, or changes it. Its set is
+// that of the session here.
+type EntryRecord struct {
+	Handle Handle
+	Key    Key
+	Epoch  Epoch
+	Set    uint64 // the newest Install.Set
+	Next   uint64 // the seq to give next
+	Num    uint64 // the highest that the client has acknowledged
+	Ended  bool   // the store was lost: it gives no more numbers
+}
+
+// EntryEnded takes a key out, with all it retained.
+type EntryEnded struct{ Handle Handle }
+
+// GivenRecord retains a notification for each key of Hits: the next number of
+// each has been given. The reading is one for all.
+type GivenRecord struct {
+	Reading *Reading
+	At      Instant
+	Hits    []GivenHit
+}
+
+// GivenHit is what one key was given.
+type GivenHit struct {
+	Handle   Handle
+	Seq      uint64
+	Revision uint64 // of the set that it was tested by
+	Names    []protocol.Matched
+}
+
+// AckedRecord drops all up to Num.
+type AckedRecord struct {
+	Handle Handle
+	Num    uint64
+}
+
+// GapRecord says that From to To could not be kept: it replaces what is
+// retained of them.
+type GapRecord struct {
+	Handle   Handle
+	From, To uint64
+	Why      Why
+}
+
+// PassedRecord says that From to To were passed over on purpose: what is
+// retained of them goes.
+type PassedRecord struct {
+	Handle   Handle
+	From, To uint64
+}
+
+func (*StampRecord) record()        {}
+func (*SessionRecord) record()      {}
+func (*SessionEnded) record()       {}
+func (*SubscriptionRecord) record() {}
+func (*SubscriptionEnded) record()  {}
+func (*EntryRecord) record()        {}
+func (*EntryEnded) record()         {}
+func (*GivenRecord) record()        {}
+func (*AckedRecord) record()        {}
+func (*GapRecord) record()          {}
+func (*PassedRecord) record()       {}

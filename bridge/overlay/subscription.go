@@ -1,0 +1,99 @@
+package overlay
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
+
+// Subscription is what a client asks for, with what its broker adds. It is
+// immutable once it has been handed to the overlay. Its condition has been
+// compiled by the runtime before; the program does not come here.
+type Subscription struct {
+	protocol.Subscription
+	// Allowed are the robot patterns that the client's token grants; none
+	// means all. A robot must match one of them and one of Robots.
+	Allowed []string
+	// Interfaces are those that the condition names (Player's names, "laser"
+	// for what may also come from a ranger): for the registry's test of which
+	// sources can match. None means not known: then every source can.
+	Interfaces []string
+}
+
+// Hash names a set of subscriptions, or one. The hash of a set is the sum of
+// those of its members (mod 2¹²⁸), so that a change costs what has changed.
+type Hash struct{ Hi, Lo uint64 }
+
+// Hash gives the hash of all that decides what the subscription matches and
+// how it is delivered.
+func (s *Subscription) Hash() Hash {
+	h := sha256.Sum256(s.canonical())
+	return Hash{Hi: binary.BigEndian.Uint64(h[:8]), Lo: binary.BigEndian.Uint64(h[8:16])}
+}
+
+func (h Hash) add(o Hash) Hash {
+	lo := h.Lo + o.Lo
+	hi := h.Hi + o.Hi
+	if lo < h.Lo {
+		hi++
+	}
+	return Hash{hi, lo}
+}
+
+func (h Hash) sub(o Hash) Hash {
+	lo := h.Lo - o.Lo
+	hi := h.Hi - o.Hi
+	if h.Lo < o.Lo {
+		hi--
+	}
+	return Hash{hi, lo}
+}
+
+// canonical writes the fields in a fixed order, lengths first, defaults
+// spelled out, so that equal subscriptions have equal bytes and others have not.
+func (s *Subscription) canonical() []byte {
+	var b []byte
+	text := func(t string) {
+		b = binary.AppendUvarint(b, uint64(len(t)))
+		b = append(b, t...)
+	}
+	list := func(ts []string) {
+		b = binary.AppendUvarint(b, uint64(len(ts)))
+		for _, t := range ts {
+			text(t)
+		}
+	}
+	text(s.ID)
+	text(s.Condition)
+	list(s.Robots)
+	list(s.Devices)
+	text(orDefault(s.Trigger, protocol.TriggerEvery))
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.MinInterval+0)) // -0 is 0
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.For+0))
+	names := make([]string, 0, len(s.Select))
+	for name := range s.Select {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	b = binary.AppendUvarint(b, uint64(len(names)))
+	for _, name := range names {
+		text(name)
+		text(s.Select[name])
+	}
+	text(orDefault(s.Keep, protocol.KeepAll))
+	list(s.Allowed)
+	return b
+}
+
+func orDefault(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// latest tells whether only the newest of what waits is kept.
+func (s *Subscription) latest() bool { return s.Keep == protocol.KeepLatest }
