@@ -1,0 +1,57 @@
+package xdr
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Error tells which field of which struct does not fit its bytes.
+type Error struct {
+	Struct  string // the struct's name
+	Field   string // the field's path, as in Geom.ElementPoses[3].Px
+	Offset  int    // of the field in the body, in bytes; -1 when encoding
+	Problem string // what is wrong and what was expected
+}
+
+func (e *Error) Error() string {
+	if e.Offset < 0 {
+		return fmt.Sprintf("xdr: %s.%s: %s", e.Struct, e.Field, e.Problem)
+	}
+	return fmt.Sprintf("xdr: %s.%s at byte %d: %s", e.Struct, e.Field, e.Offset, e.Problem)
+}
+
+func (s *step) short(at, have, need int) *Error {
+	return &Error{Field: s.path, Offset: at, Problem: fmt.Sprintf("%d bytes left, expected at least %d", have, need)}
+}
+
+func (s *step) overrun(at int, n, have uint64) *Error {
+	return &Error{Field: s.path, Offset: at,
+		Problem: fmt.Sprintf("announces %d elements of at least %d bytes, %d bytes are left", n, s.size, have)}
+}
+
+func (s *step) countsDiffer(at int, second, first uint32) *Error {
+	return &Error{Field: s.path, Offset: at,
+		Problem: fmt.Sprintf("second count %d is above the first, %d", second, first)}
+}
+
+func (s *step) tooMany(at int, n uint64) *Error {
+	return &Error{Field: s.path, Offset: at, Problem: fmt.Sprintf("%d elements, at most %d are allowed", n, s.max)}
+}
+
+// inElement puts e, an error inside element i of s, under the path of s.
+func (s *step) inElement(e *Error, i int) *Error {
+	e.Field = fmt.Sprintf("%s[%d].%s", s.path, i, e.Field)
+	return e
+}
+
+func (p *Plan) errType(v any) error {
+	return fmt.Errorf("xdr: value of type %T, expected *%v that is not nil", v, p.typ)
+}
+
+// typeName is the struct's name without its package.
+func typeName(t reflect.Type) string {
+	if t.Name() == "" {
+		return t.String()
+	}
+	return t.Name()
+}
