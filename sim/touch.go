@@ -1,0 +1,242 @@
+package sim
+
+import "math"
+
+// toucher tells whether bodies touch as Stage does: their outlines are drawn
+// into a grid of square cells of the world's resolution, and two bodies touch
+// if they share a cell in which their heights overlap. No such grid is kept:
+// the cells of what moves are drawn into a window just around it, and only the
+// parts of other outlines that cross the window are followed.
+type toucher struct {
+	perMetre float64 // cells
+
+	x0, y0, x1, y1 int64 // the window in cells, ends included
+	width          int64
+	head           []int32 // by cell of the window: 1 + the newest mark there, 0 for none
+	marks          []mark
+	used           []int64 // cells with a mark
+
+	seen     []uint32 // standing segments looked at
+	seenRoot []uint32
+	query    uint32
+}
+
+// mark is a piece of the moving outline in one cell.
+type mark struct {
+	low, high float64
+	next      int32
+}
+
+// Limits of the cell grid.
+const (
+	maxCell   = 1 << 29 // cells from the origin
+	maxWindow = 1 << 24 // cells of a window; what is larger is drawn coarser
+)
+
+// touches tells whether r, at its outline's present place, touches the ground
+// or something of another tree.
+func (w *World) touches(r *root) bool {
+	if !r.obstacle {
+		return false
+	}
+	if r.model.global.Z+r.lowest < 0 {
+		return true
+	}
+	t, s := &w.touch, &w.space
+	t.draw(r, 1/w.file.Resolution)
+	defer t.wipe()
+	margin := 2 / t.perMetre
+	rect := s.around(r.minX-margin, r.minY-margin, r.maxX+margin, r.maxY+margin)
+	t.begin(s)
+	for y := rect.y0; y <= rect.y1; y++ {
+		for x := rect.x0; x <= rect.x1; x++ {
+			b := y*s.nx + x
+			for _, i := range s.entries[s.start[b]:s.start[b+1]] {
+				if t.seen[i] != t.query {
+					t.seen[i] = t.query
+					if t.hits(&s.standing[i]) {
+						return true
+					}
+				}
+			}
+			for _, i := range s.moving[b] {
+				if i != r.index && t.seenRoot[i] != t.query {
+					t.seenRoot[i] = t.query
+					if t.hitsRoot(s.roots[i]) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (t *toucher) begin(s *space) {
+	if len(t.seen) < len(s.standing) {
+		t.seen = make([]uint32, len(s.standing))
+	}
+	if len(t.seenRoot) < len(s.roots) {
+		t.seenRoot = make([]uint32, len(s.roots))
+	}
+	t.query++
+	if t.query == 0 {
+		clear(t.seen)
+		clear(t.seenRoot)
+		t.query = 1
+	}
+}
+
+// draw marks the cells of r's outline.
+func (t *toucher) draw(r *root, perMetre float64) {
+	t.perMetre = perMetre
+	for {
+		t.x0, t.y0 = t.cell(r.minX), t.cell(r.minY)
+		t.x1, t.y1 = t.cell(r.maxX), t.cell(r.maxY)
+		if (t.x1-t.x0+1)*(t.y1-t.y0+1) <= maxWindow {
+			break
+		}
+		t.perMetre /= 2
+	}
+	t.width = t.x1 - t.x0 + 1
+	if n := int(t.width * (t.y1 - t.y0 + 1)); len(t.head) < n {
+		t.head = make([]int32, n)
+	}
+	for i := range r.segments {
+		g := &r.segments[i]
+		if !g.obstacle {
+			continue
+		}
+		t.follow(g, func(x, y int64) bool {
+			at := (y-t.y0)*t.width + x - t.x0
+			if t.head[at] == 0 {
+				t.used = append(t.used, at)
+			}
+			t.marks = append(t.marks, mark{g.low, g.high, t.head[at]})
+			t.head[at] = int32(len(t.marks))
+			return false
+		})
+	}
+}
+
+func (t *toucher) wipe() {
+	for _, at := range t.used {
+		t.head[at] = 0
+	}
+	t.used, t.marks = t.used[:0], t.marks[:0]
+}
+
+// hitsRoot tells whether a tree's outline crosses a marked cell.
+func (t *toucher) hitsRoot(r *root) bool {
+	if !r.obstacle || t.cell(r.maxX) < t.x0 || t.cell(r.minX) > t.x1 || t.cell(r.maxY) < t.y0 || t.cell(r.minY) > t.y1 {
+		return false
+	}
+	for i := range r.segments {
+		if t.hits(&r.segments[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hits tells whether a segment crosses a cell marked at one of its heights.
+func (t *toucher) hits(g *segment) bool {
+	if !g.obstacle {
+		return false
+	}
+	return t.follow(g, func(x, y int64) bool {
+		for i := t.head[(y-t.y0)*t.width+x-t.x0]; i != 0; i = t.marks[i-1].next {
+			if m := &t.marks[i-1]; g.low <= m.high && m.low <= g.high {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// cell gives the cell of a coordinate.
+func (t *toucher) cell(v float64) int64 {
+	c := math.Floor(v * t.perMetre)
+	if c > maxCell {
+		return maxCell
+	}
+	if c < -maxCell {
+		return -maxCell
+	}
+	return int64(c)
+}
+
+// follow calls f for the cells of a segment that lie in the window until it
+// says true. The cells are those of a line between the cells of its ends in
+// which each shares a side with the one before; that of the end belongs to the
+// next segment of the outline.
+func (t *toucher) follow(g *segment, f func(x, y int64) bool) bool {
+	ax, ay, bx, by := t.cell(g.ax), t.cell(g.ay), t.cell(g.bx), t.cell(g.by)
+	if min(ax, bx) > t.x1 || max(ax, bx) < t.x0 || min(ay, by) > t.y1 || max(ay, by) < t.y0 {
+		return false
+	}
+	dx, dy := abs(bx-ax), abs(by-ay)
+	if dx == 0 && dy == 0 {
+		return f(ax, ay)
+	}
+	sx, sy := sign(bx-ax), sign(by-ay)
+	// After i steps along x and j along y the balance is dy - dx + 2(dy i - dx j);
+	// below 0 the next step is along x, else along y. So column i takes the rows
+	// from rows(i) to rows(i+1), both counted from ay.
+	rows := func(i int64) int64 {
+		if i == 0 {
+			return 0
+		}
+		over := dy - dx + 2*dy*(i-1)
+		if over < 0 {
+			return 0
+		}
+		return over/(2*dx) + 1
+	}
+	first, last := span(ax, sx, dx, t.x0, t.x1)
+	for i := first; i <= last; i++ {
+		j0, j1 := rows(i), dy
+		if i < dx {
+			j1 = rows(i + 1)
+		}
+		k0, k1 := span(ay, sy, dy, t.y0, t.y1)
+		for j := max(j0, k0); j <= min(j1, k1); j++ {
+			if i == dx && j == dy {
+				break
+			}
+			if f(ax+sx*i, ay+sy*j) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// span gives the steps from a in direction s, at most n, that stay within low
+// and high.
+func span(a, s, n, low, high int64) (first, last int64) {
+	switch {
+	case s > 0:
+		return max(0, low-a), min(n, high-a)
+	case s < 0:
+		return max(0, a-high), min(n, a-low)
+	}
+	return 0, n
+}
+
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+func sign(v int64) int64 {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
+}
