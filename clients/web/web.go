@@ -1,0 +1,30 @@
+// Package web is the page that a broker serves at /: the world and its robots
+// moving, a box for conditions, and the notifications as they come. Plain ES
+// modules without a build step; nothing is loaded from elsewhere, and there is
+// no inline script or style, so ContentSecurityPolicy holds. static/callboard.js
+// is a client library of its own. See DESIGN.md.
+package web
+
+import (
+	"embed"
+	"io/fs"
+)
+
+// ContentSecurityPolicy is the policy that the page works under: what it loads
+// comes from its own broker, and nothing may frame it.
+const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Files holds the folder static.
+//
+//go:embed static
+var Files embed.FS
+
+// FS gives the page's files, rooted where index.html is.
+func FS() fs.FS {
+	root, err := fs.Sub(Files, "static")
+	if err != nil {
+		panic(err) // "static" is a valid path: fs.Sub fails for nothing else
+	}
+	return root
+}
