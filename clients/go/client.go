@@ -1,0 +1,449 @@
+package callboard
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"callboard/subscribe/protocol"
+)
+
+// maxSources bounds the sources that a broker may name.
+const maxSources = 1 << 16
+
+// Client is a program's attachment to a network of brokers. Its methods may
+// be called from any goroutine.
+type Client struct {
+	config Config
+	log    *slog.Logger
+	queue  *queue
+	events chan Event // nil with Config.Handle
+	random bool       // the client id is a random one: nobody comes back to it
+
+	delivered chan struct{} // closed when the program gets no more events
+
+	mu         sync.Mutex
+	conn       *connection   // nil while detached
+	attached   chan struct{} // closed while conn is welcome
+	session    string
+	attachment uint64 // highest known
+	fresh      bool   // no hello has been answered by a welcome yet
+	brokers    []protocol.BrokerURL
+	sources    map[string]*sequence
+	entries    map[string]*entry   // subscriptions by id
+	requests   map[string]*request // commands and lists by id
+	nextID     uint64
+	started    bool
+	ended      bool          // no call is answered any more
+	err        error         // why Run ended
+	done       chan struct{} // closed when Run has ended
+
+	cancel context.CancelFunc // of Dial's Run; nil without Dial
+}
+
+// New makes a client; Run brings it to life.
+func New(config Config) (*Client, error) {
+	config, err := config.defaulted()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		config: config, log: config.Logger,
+		queue:     newQueue(config.QueueCount, config.QueueBytes),
+		fresh:     true,
+		sources:   map[string]*sequence{},
+		entries:   map[string]*entry{},
+		requests:  map[string]*request{},
+		attached:  make(chan struct{}),
+		delivered: make(chan struct{}),
+		done:      make(chan struct{}),
+	}
+	if config.Handle == nil {
+		c.events = make(chan Event)
+	}
+	if r := config.Resume; r != nil {
+		c.restore(r)
+	}
+	if c.config.Client == "" {
+		c.config.Client, c.random = randomClient(), true
+	}
+	c.log = c.log.With("client", c.config.Client)
+	return c, nil
+}
+
+// restore takes over what an earlier process left.
+func (c *Client) restore(r *State) {
+	c.config.Client, c.session, c.attachment = r.Client, r.Session, r.Attachment
+	for source, num := range r.Num {
+		c.sources[source] = &sequence{wire: num, given: num, handled: num, acked: num}
+	}
+	for _, s := range r.Subscriptions {
+		c.entries[s.ID] = &entry{current: s, confirmed: true}
+	}
+}
+
+// Dial makes a client and attaches it. That no broker takes it is an error at
+// once; later on a lost connection is resumed until Close. ctx bounds the
+// attaching only.
+func Dial(ctx context.Context, config Config) (*Client, error) {
+	c, err := New(config)
+	if err != nil {
+		return nil, err
+	}
+	run, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	first := make(chan error, 1)
+	c.started = true
+	go c.run(run, func(err error) {
+		select {
+		case first <- err:
+		default:
+		}
+	})
+	select {
+	case err = <-first:
+	case <-c.done:
+		err = c.Err()
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Run attaches and stays attached until ctx ends, which is no error, or until
+// going on makes no sense: taken over, unauthorized, forbidden. It patiently
+// waits for a broker. It runs once.
+func (c *Client) Run(ctx context.Context) error {
+	c.mu.Lock()
+	started := c.started
+	c.started = true
+	c.mu.Unlock()
+	if started {
+		return errors.New("callboard: the client runs already, or has run")
+	}
+	c.run(ctx, nil)
+	return c.Err()
+}
+
+// Close ends a client made by Dial and waits for its goroutines. Not to be
+// called from Config.Handle.
+func (c *Client) Close() {
+	if c.cancel == nil {
+		return
+	}
+	c.cancel()
+	<-c.done
+}
+
+// Done is closed when the client has ended; Err tells why.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err is why the client has ended: nil while it runs and after a clean end.
+func (c *Client) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Events gives what comes. An event is acknowledged when it was received, so
+// a program that stops receiving is sent no more than the broker's window. It
+// is closed at the client's end, and nil with Config.Handle.
+func (c *Client) Events() <-chan Event { return c.events }
+
+// ID is the client id in use.
+func (c *Client) ID() string { return c.config.Client }
+
+// State is what a later process needs to go on from here.
+func (c *Client) State() State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return State{
+		Client: c.config.Client, Session: c.session, Attachment: c.attachment,
+		Num: c.handledNums(), Subscriptions: c.confirmed(),
+	}
+}
+
+// Brokers are the brokers of the network, as the last welcome named them.
+func (c *Client) Brokers() []protocol.BrokerURL {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]protocol.BrokerURL(nil), c.brokers...)
+}
+
+// handledNums is how far each source is handled. mu is held.
+func (c *Client) handledNums() map[string]uint64 {
+	num := make(map[string]uint64, len(c.sources))
+	for source, s := range c.sources {
+		num[source] = s.handled
+	}
+	return num
+}
+
+// run delivers events and keeps the client attached. first, if there is one,
+// gets the outcome of the first round of attempts.
+func (c *Client) run(ctx context.Context, first func(error)) {
+	delivering, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(c.delivered)
+		c.deliver(delivering)
+	}()
+	err := c.stayAttached(ctx, first)
+	// What has come before a fatal end still belongs to the program.
+	c.queue.close()
+	if ctx.Err() != nil {
+		stop()
+	}
+	<-c.delivered
+	stop()
+	c.mu.Lock()
+	c.err, c.ended = err, true
+	c.failPending()
+	c.mu.Unlock()
+	if c.events != nil {
+		close(c.events)
+	}
+	close(c.done)
+}
+
+// deliver hands events to the program.
+func (c *Client) deliver(ctx context.Context) {
+	for {
+		it, ok := c.queue.take(ctx)
+		if !ok {
+			return
+		}
+		if c.config.Handle != nil {
+			c.config.Handle(it.event)
+		} else {
+			select {
+			case c.events <- it.event:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if it.sequence != nil {
+			c.handled(it)
+		}
+	}
+}
+
+// handled counts an item that the program has handled.
+func (c *Client) handled(it item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := it.sequence.due()
+	it.sequence.handle(it.seq, it.bytes)
+	// The writer is woken to arm its timer, and when a batch is full.
+	if c.conn != nil && (before == 0 || c.full(it.sequence)) {
+		signal(c.conn.wake)
+	}
+}
+
+// full says that a batch of acknowledgements is.
+func (c *Client) full(s *sequence) bool {
+	return s.due() >= uint64(c.config.AckCount) || s.bytes >= c.config.AckBytes
+}
+
+// acks gives the acknowledgements to write now; wait: others are due later.
+func (c *Client) acks(now bool) (due []protocol.Ack, wait bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, s := range c.sources {
+		switch {
+		case s.due() == 0:
+		case now || c.full(s):
+			due = append(due, protocol.Ack{Op: protocol.OpAck, Source: name, Num: s.ack()})
+		default:
+			wait = true
+		}
+	}
+	return due, wait
+}
+
+// stayAttached tries the brokers in turn, beginning with the last that took
+// this client, and attends to the one that takes it until it is lost.
+func (c *Client) stayAttached(ctx context.Context, first func(error)) error {
+	at, backoff := 0, c.config.BackoffMin
+	for {
+		begun := time.Now()
+		attached, err := c.round(ctx, &at, first)
+		var end *fatal
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.As(err, &end):
+			return end.err
+		case attached && time.Since(begun) >= c.config.BackoffMax:
+			backoff = c.config.BackoffMin // it was a good connection
+		case !attached:
+			if first != nil {
+				first(err)
+			}
+			c.log.Warn("no broker takes this client, trying again", "wait", backoff, "error", err)
+		}
+		if !sleep(ctx, backoff/2+rand.N(backoff/2+1)) || c.queue.half(ctx) != nil {
+			return nil
+		}
+		backoff = min(2*backoff, c.config.BackoffMax)
+	}
+}
+
+// round tries each broker once, beginning with number *at, until one takes
+// this client; attached says that one had.
+func (c *Client) round(ctx context.Context, at *int, first func(error)) (attached bool, err error) {
+	var faults []error
+	for range c.config.Brokers {
+		attached, err = c.attach(ctx, c.config.Brokers[*at], first)
+		if errors.Is(err, errRenumbered) {
+			attached, err = c.attach(ctx, c.config.Brokers[*at], first)
+		}
+		var end *fatal
+		if attached || ctx.Err() != nil || errors.As(err, &end) {
+			return attached, err
+		}
+		faults = append(faults, err)
+		*at = (*at + 1) % len(c.config.Brokers)
+	}
+	return false, errors.Join(faults...)
+}
+
+// attach connects to one broker and attends to the connection until it ends.
+// welcomed says that the broker had taken this client.
+func (c *Client) attach(ctx context.Context, url string, first func(error)) (welcomed bool, err error) {
+	connecting, cancel := context.WithTimeout(ctx, c.config.ConnectTimeout)
+	conn, err := c.dial(connecting, url)
+	cancel()
+	if err != nil {
+		return false, err
+	}
+	tried := c.begin(conn)
+	var writer sync.WaitGroup
+	writer.Go(func() { conn.write(c.acks, c.config.AckDelay) })
+	ended := make(chan struct{})
+	writer.Go(func() {
+		select {
+		case <-ctx.Done():
+			c.farewell(conn, ended)
+		case <-ended:
+		}
+	})
+	err = c.attend(conn, tried, first)
+	c.end(conn)
+	conn.finish()
+	conn.socket.Close()
+	close(ended)
+	writer.Wait()
+	if conn.welcomed && ctx.Err() == nil {
+		c.log.Warn("connection lost", "broker", url, "error", err)
+		c.queue.force(item{event: &Detached{URL: url, Err: err}})
+	}
+	return conn.welcomed, err
+}
+
+// farewell ends a connection on purpose: it waits a second at most for the
+// event that the program is handling, and another for the last words.
+func (c *Client) farewell(conn *connection, ended <-chan struct{}) {
+	wait(c.delivered, time.Second)
+	c.mu.Lock()
+	if c.random { // nobody comes back: the broker need not keep anything
+		for _, id := range sortedKeys(c.entries) {
+			conn.send(protocol.Unsubscribe{Op: protocol.OpUnsubscribe, ID: id})
+		}
+	}
+	c.mu.Unlock()
+	conn.finish()
+	wait(ended, time.Second)
+	conn.socket.Close()
+}
+
+// wait waits for ch, but not longer than d.
+func wait(ch <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ch:
+	case <-timer.C:
+	}
+}
+
+// begin makes conn the current connection: hello first, then what waits for
+// an answer. It gives the highest attachment used before this one.
+func (c *Client) begin(conn *connection) (tried uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hello := protocol.Hello{Op: protocol.OpHello, Client: c.config.Client, Token: c.config.Token}
+	tried = c.attachment
+	if tried > 0 {
+		c.attachment++
+		number := c.attachment
+		hello.Attachment = &number
+	}
+	if c.session != "" {
+		hello.Session = c.session
+		hello.Num = c.handledNums()
+		for _, s := range c.sources {
+			s.resume()
+		}
+	}
+	hello.Subscriptions = c.confirmed()
+	conn.send(hello)
+	c.conn = conn
+	for _, id := range sortedKeys(c.entries) {
+		c.entries[id].begin(conn)
+	}
+	return tried
+}
+
+// end takes conn away; requests on it will not be answered.
+func (c *Client) end(conn *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = nil
+	if conn.welcomed {
+		c.attached = make(chan struct{})
+	}
+	for id, r := range c.requests {
+		r.answer <- answer{err: ErrLost}
+		delete(c.requests, id)
+	}
+}
+
+// failPending answers all calls that still wait. mu is held.
+func (c *Client) failPending() {
+	err := c.closedError()
+	for _, e := range c.entries {
+		if e.op != nil {
+			e.finish(answer{err: err})
+		}
+	}
+	for _, r := range c.requests {
+		r.answer <- answer{err: err}
+	}
+	clear(c.requests)
+}
+
+// sleep waits; false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// sortedKeys gives a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,195 @@
+package callboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"callboard/subscribe/protocol"
+
+	"github.com/gorilla/websocket"
+)
+
+// maxIncoming bounds one message from a broker, in bytes; the answer to list
+// is the largest.
+const maxIncoming = 64 << 20
+
+// writeTimeout bounds the writing of one message.
+const writeTimeout = 10 * time.Second
+
+// missedHeartbeats is how many heartbeat periods of silence end a connection.
+const missedHeartbeats = 3
+
+// connection is one WebSocket connection: whoever has something to send adds
+// it to the outbox, one goroutine writes, Run's goroutine reads.
+type connection struct {
+	url    string
+	socket *websocket.Conn
+
+	mu      sync.Mutex
+	outbox  [][]byte
+	closing bool          // the writer ends once the outbox is written
+	wake    chan struct{} // cap 1: the outbox or the acknowledgements have news
+	silence time.Duration // longest silence that is taken; 0: none is watched
+
+	welcomed bool // written under Client.mu; the reader's goroutine also reads it without
+}
+
+// dial opens a WebSocket connection to a broker.
+func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
+	dialer := websocket.Dialer{
+		NetDialContext:    c.config.Dial,
+		TLSClientConfig:   c.config.TLS,
+		HandshakeTimeout:  c.config.ConnectTimeout,
+		Subprotocols:      []string{protocol.Subprotocol},
+		EnableCompression: c.config.Compression,
+	}
+	socket, answer, err := dialer.DialContext(ctx, url, nil)
+	if err != nil {
+		return nil, dialError(url, answer, err)
+	}
+	if got := socket.Subprotocol(); got != protocol.Subprotocol {
+		socket.Close()
+		return nil, fmt.Errorf("broker %s: it speaks subprotocol %q, expected %s: is this a Callboard broker?", url, got, protocol.Subprotocol)
+	}
+	socket.SetReadLimit(maxIncoming)
+	return &connection{url: url, socket: socket, wake: make(chan struct{}, 1), silence: c.config.ConnectTimeout}, nil
+}
+
+// dialError says why a broker could not be reached; that a server refuses
+// this program is fatal.
+func dialError(url string, answer *http.Response, err error) error {
+	if answer == nil {
+		return fmt.Errorf("broker %s: %w", url, err)
+	}
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 512))
+	err = fmt.Errorf("broker %s: HTTP %s %s", url, answer.Status, firstLine(text))
+	switch answer.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return &fatal{err}
+	}
+	return err
+}
+
+// firstLine is what of a server's answer fits into an error.
+func firstLine(text []byte) string {
+	for i, b := range text {
+		if b == '\n' || b == '\r' {
+			text = text[:i]
+			break
+		}
+	}
+	return string(text)
+}
+
+// send adds a message to the outbox.
+func (n *connection) send(message any) error {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("callboard: encoding %T: %w", message, err)
+	}
+	n.enqueue(text)
+	return nil
+}
+
+func (n *connection) enqueue(text []byte) {
+	n.mu.Lock()
+	n.outbox = append(n.outbox, text)
+	n.mu.Unlock()
+	signal(n.wake)
+}
+
+// finish lets the writer write what waits, say goodbye and end.
+func (n *connection) finish() {
+	n.mu.Lock()
+	n.closing = true
+	n.mu.Unlock()
+	signal(n.wake)
+}
+
+// write writes the outbox and acknowledgements until finish or an error; then
+// it closes the socket, which ends the reader too. acks gives the
+// acknowledgements that are due: at once, or how long they may wait.
+func (n *connection) write(acks func(now bool) (due []protocol.Ack, wait bool), delay time.Duration) {
+	defer n.socket.Close()
+	timer := time.NewTimer(delay)
+	timer.Stop()
+	defer timer.Stop()
+	armed := false
+	for {
+		late := false
+		select {
+		case <-n.wake:
+		case <-timer.C:
+			late, armed = true, false
+		}
+		n.mu.Lock()
+		outbox, closing := n.outbox, n.closing
+		n.outbox = nil
+		n.mu.Unlock()
+		due, wait := acks(late || closing)
+		for _, a := range due {
+			text, _ := json.Marshal(a) // strings and numbers only
+			outbox = append(outbox, text)
+		}
+		for _, text := range outbox {
+			n.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
+			if err := n.socket.WriteMessage(websocket.TextMessage, text); err != nil {
+				return
+			}
+		}
+		if closing {
+			goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+			n.socket.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(time.Second))
+			return
+		}
+		if wait && !armed {
+			timer.Reset(delay)
+			armed = true
+		}
+	}
+}
+
+// read gives the next message. Silence beyond what is taken is an error.
+func (n *connection) read() ([]byte, error) {
+	if n.silence > 0 {
+		n.socket.SetReadDeadline(time.Now().Add(n.silence))
+	} else {
+		n.socket.SetReadDeadline(time.Time{})
+	}
+	kind, text, err := n.socket.ReadMessage()
+	if err != nil {
+		var closed *websocket.CloseError
+		var timeout interface{ Timeout() bool }
+		switch {
+		case errors.As(err, &closed):
+			return nil, fmt.Errorf("broker %s closed the connection: %s", n.url, closeText(closed))
+		case errors.As(err, &timeout) && timeout.Timeout():
+			return nil, fmt.Errorf("broker %s has been silent for %s", n.url, n.silence)
+		}
+		return nil, fmt.Errorf("broker %s: %w", n.url, err)
+	}
+	if kind != websocket.TextMessage {
+		return nil, fmt.Errorf("broker %s sent a binary message, expected text", n.url)
+	}
+	return text, nil
+}
+
+// closeText says what a close frame means.
+func closeText(e *websocket.CloseError) string {
+	if e.Text != "" {
+		return fmt.Sprintf("%s (%d)", e.Text, e.Code)
+	}
+	switch e.Code {
+	case websocket.CloseGoingAway:
+		return "it is shutting down"
+	case websocket.CloseAbnormalClosure:
+		return "without a word"
+	}
+	return fmt.Sprintf("code %d", e.Code)
+}

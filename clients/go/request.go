@@ -1,0 +1,146 @@
+package callboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"callboard/subscribe/protocol"
+)
+
+// requestPrefix begins the ids of commands and lists, which share the ids of
+// subscriptions in replies and errors.
+const requestPrefix = "~"
+
+// request is a command or list that waits for its reply.
+type request struct {
+	answer chan answer // cap 1
+}
+
+// Command sends a command to a robot and gives the result (JSON, may be
+// empty). It waits for a broker; a connection that is lost before the answer
+// is ErrLost, since a command is never sent twice.
+func (c *Client) Command(ctx context.Context, command Command) (json.RawMessage, error) {
+	command.Op = protocol.OpCommand
+	return c.request(ctx, func(id string) any {
+		command.ID = id
+		return command
+	})
+}
+
+// List asks for "robots", "brokers" or "subscriptions": JSON, as GET
+// /api/robots and its kin give it.
+func (c *Client) List(ctx context.Context, what string) (json.RawMessage, error) {
+	for {
+		result, err := c.request(ctx, func(id string) any {
+			return protocol.List{Op: protocol.OpList, ID: id, What: what}
+		})
+		if errors.Is(err, ErrLost) {
+			continue // asking twice does no harm
+		}
+		return result, err
+	}
+}
+
+// request sends a message once attached and waits for its reply.
+func (c *Client) request(ctx context.Context, message func(id string) any) (json.RawMessage, error) {
+	r := &request{answer: make(chan answer, 1)}
+	id, err := c.sendRequest(ctx, r, message)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-r.answer:
+		return a.result, a.err
+	case <-ctx.Done():
+		c.mu.Lock()
+		delete(c.requests, id)
+		c.mu.Unlock()
+		return nil, fmt.Errorf("callboard: waiting for the broker's answer: %w", ctx.Err())
+	}
+}
+
+func (c *Client) sendRequest(ctx context.Context, r *request, message func(id string) any) (string, error) {
+	for {
+		c.mu.Lock()
+		if c.ended {
+			defer c.mu.Unlock()
+			return "", c.closedError()
+		}
+		if c.conn != nil && c.conn.welcomed {
+			defer c.mu.Unlock()
+			c.nextID++
+			id := requestPrefix + strconv.FormatUint(c.nextID, 10)
+			m := message(id)
+			if err := checkSize(m); err != nil {
+				return "", err
+			}
+			c.requests[id] = r
+			return id, c.conn.send(m)
+		}
+		attached := c.attached
+		c.mu.Unlock()
+		select {
+		case <-attached:
+		case <-c.done:
+		case <-ctx.Done():
+			return "", fmt.Errorf("callboard: waiting for a broker: %w", ctx.Err())
+		}
+	}
+}
+
+// takeReply answers an unsubscribe, command or list.
+func (c *Client) takeReply(text []byte) error {
+	var reply struct {
+		ID     string              `json:"id"`
+		OK     bool                `json:"ok"`
+		Result json.RawMessage     `json:"result"`
+		Error  *protocol.ErrorInfo `json:"error"`
+	}
+	if err := json.Unmarshal(text, &reply); err != nil {
+		return err
+	}
+	a := answer{result: reply.Result}
+	if !reply.OK {
+		info := protocol.ErrorInfo{Message: "the broker gave no reason"}
+		if reply.Error != nil {
+			info = *reply.Error
+		}
+		a.err = &Error{ID: reply.ID, Code: info.Code, Message: info.Message, Position: info.Position}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.requests[reply.ID]; r != nil {
+		delete(c.requests, reply.ID)
+		r.answer <- a
+		return nil
+	}
+	if e := c.entries[reply.ID]; e != nil && e.ending() {
+		// not_found is what was asked for, too.
+		delete(c.entries, reply.ID)
+		e.finish(answer{})
+	}
+	return nil
+}
+
+// closedError answers calls after the end. mu is held.
+func (c *Client) closedError() error {
+	if c.err != nil {
+		return fmt.Errorf("%w: %w", ErrClosed, c.err)
+	}
+	return ErrClosed
+}
+
+// checkSize refuses what the broker would close the connection for.
+func checkSize(message any) error {
+	text, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("callboard: encoding %T: %w", message, err)
+	}
+	if len(text) > protocol.MaxMessage {
+		return fmt.Errorf("callboard: a message of %d bytes, the limit is %d", len(text), protocol.MaxMessage)
+	}
+	return nil
+}
