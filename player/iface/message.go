@@ -117,8 +117,12 @@ func Decode(body []byte, into any) error {
 }
 
 // AppendMessage appends h and payload as they stand on the wire; h.Size is
-// set to the payload's. On an error dst comes back as it was.
+// set to the payload's. A payload that is not the message's struct, if the
+// table knows the message, is an error. On an error dst comes back as it was.
 func AppendMessage(dst []byte, h player.Header, payload any) ([]byte, error) {
+	if m, ok := Lookup(h.Interf, h.Type, h.Subtype); ok && !m.takes(payload) {
+		return dst, fmt.Errorf("iface: %s: a %T is not its body", m, payload)
+	}
 	from := len(dst)
 	h.Size = 0
 	out := h.Append(dst)
@@ -132,6 +136,18 @@ func AppendMessage(dst []byte, h player.Header, payload any) ([]byte, error) {
 	}
 	h.Append(out[:from])
 	return out, nil
+}
+
+// takes tells whether payload may be the message's body.
+func (m *Message) takes(payload any) bool {
+	if _, raw := payload.(*Raw); raw || payload == nil {
+		return true
+	}
+	t := reflect.TypeOf(payload)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return m.plan != nil && m.plan.Type() == t
 }
 
 // planOf finds the plan of a struct or pointer; a struct comes back as a

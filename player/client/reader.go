@@ -1,0 +1,140 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"callboard/player"
+)
+
+const (
+	readSize     = 64 << 10 // bytes; what the buffer has room for at least
+	keepSize     = 1 << 20  // bytes; a larger buffer is given back when it is not needed
+	bannerPrefix = "Player v."
+)
+
+// reader cuts a connection's bytes into messages. Its buffer grows with what
+// has come, not with what a header announces.
+type reader struct {
+	conn  net.Conn
+	ack   func() // asks the kernel to acknowledge at once
+	buf   []byte
+	r, w  int       // buf[r:w] is what has come and is not taken yet
+	armed time.Time // the connection's read deadline
+	big   time.Time // when a message last needed more than keepSize
+}
+
+func newReader(conn net.Conn) *reader {
+	return &reader{conn: conn, ack: quickack(conn), buf: make([]byte, readSize)}
+}
+
+// banner reads the 32 bytes that a server sends first, and gives the version
+// in them.
+func (r *reader) banner(ctx context.Context, deadline time.Time) (string, error) {
+	if err := r.conn.SetReadDeadline(deadline); err != nil {
+		return "", err
+	}
+	r.armed = deadline
+	if ctx.Err() != nil { // its end may have set a deadline before ours
+		return "", ctx.Err()
+	}
+	var got [player.BannerSize]byte
+	for n := 0; n < len(got); {
+		m, err := r.conn.Read(got[n:])
+		n += m
+		begin := got[:min(n, len(bannerPrefix))]
+		if !bytes.HasPrefix([]byte(bannerPrefix), begin) {
+			return "", fmt.Errorf("not a Player server: it begins with %q, expected %q", got[:n], bannerPrefix)
+		}
+		if err != nil && n < len(got) {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return "", fmt.Errorf("%d of the %d bytes of Player's banner in time, expected %q: %w", n, len(got), bannerPrefix, err)
+			}
+			return "", fmt.Errorf("after %d of the %d bytes of Player's banner: %w", n, len(got), err)
+		}
+	}
+	version := got[len(bannerPrefix):]
+	if end := bytes.IndexByte(version, 0); end >= 0 {
+		version = version[:end]
+	}
+	return string(version), nil
+}
+
+// next gives the next message that is there whole. The body is valid until
+// fill. A header that no message may have is an error: the stream is lost.
+func (r *reader) next() (h player.Header, body []byte, ok bool, err error) {
+	if r.w-r.r < player.HeaderSize {
+		return h, nil, false, nil
+	}
+	if h, err = player.ParseHeader(r.buf[r.r:r.w]); err != nil {
+		return h, nil, false, err
+	}
+	from := r.r + player.HeaderSize
+	to := from + int(h.Size)
+	if to > r.w {
+		return h, nil, false, nil
+	}
+	r.r = to
+	return h, r.buf[from:to:to], true, nil
+}
+
+// partial is how many bytes of an unfinished message are there.
+func (r *reader) partial() int { return r.w - r.r }
+
+// fill waits for more bytes until the deadline and tells how many came.
+func (r *reader) fill(deadline time.Time) (int, error) {
+	r.makeRoom()
+	// Only an earlier deadline, or one that has passed, must be set: waking
+	// too early does no harm and costs less than a new deadline for each read.
+	if deadline.Before(r.armed) || r.armed.IsZero() {
+		if err := r.conn.SetReadDeadline(deadline); err != nil {
+			return 0, err
+		}
+		r.armed = deadline
+	}
+	n, err := r.conn.Read(r.buf[r.w:])
+	r.w += n
+	if n > 0 {
+		r.ack()
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		r.armed = time.Time{}
+	}
+	return n, err
+}
+
+// makeRoom moves the unfinished message to the front and doubles the buffer
+// when it is full of one message.
+func (r *reader) makeRoom() {
+	if r.r == r.w {
+		r.r, r.w = 0, 0
+	}
+	if len(r.buf)-r.w >= readSize/2 {
+		return
+	}
+	if r.r > 0 {
+		r.w = copy(r.buf, r.buf[r.r:r.w])
+		r.r = 0
+	}
+	if len(r.buf)-r.w < readSize/2 {
+		bigger := make([]byte, 2*len(r.buf))
+		copy(bigger, r.buf[:r.w])
+		r.buf = bigger
+		r.big = time.Now()
+	}
+}
+
+// trim gives a large buffer back that has not been needed for a while.
+func (r *reader) trim(now time.Time) {
+	if len(r.buf) > keepSize && r.partial() < readSize/2 && now.Sub(r.big) > 10*time.Second {
+		small := make([]byte, readSize)
+		r.w = copy(small, r.buf[r.r:r.w])
+		r.r = 0
+		r.buf = small
+	}
+}

@@ -1,0 +1,262 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"callboard/player"
+	"callboard/player/iface"
+)
+
+// Request sends a request to a device, open or not, and waits for the answer,
+// for at most Config.RequestTimeout. req is a pointer to the request's struct
+// or nil; the answer is decoded into resp unless that is nil. A refusal is a
+// *NackError. Other errors are ErrAway, ErrTimeout, ErrBusy, ErrForbidden and
+// those of ctx, wrapped.
+//
+// Handler's methods must not call it, nor Send: they run where the answer
+// would arrive.
+func (c *Client) Request(ctx context.Context, addr player.Addr, subtype uint8, req, resp any) error {
+	if err := c.request(ctx, addr, subtype, req, resp); err != nil {
+		return fmt.Errorf("request %d to %s of %s: %w", subtype, addr, c.cfg.Address, err)
+	}
+	return nil
+}
+
+func (c *Client) request(ctx context.Context, addr player.Addr, subtype uint8, req, resp any) error {
+	if err := permit(addr, subtype, req); err != nil {
+		return err
+	}
+	s, err := c.current()
+	if err != nil {
+		return err
+	}
+	x := &exchange{id: id(addr), subtype: subtype, done: make(chan answer, 1)}
+	if err := s.ask(x, addr, req); err != nil {
+		return err
+	}
+	timeout := time.NewTimer(c.cfg.RequestTimeout)
+	defer timeout.Stop()
+	var a answer
+	select {
+	case a = <-x.done:
+	case <-ctx.Done():
+		s.pending.abandon(x)
+		return ctx.Err()
+	case <-timeout.C:
+		s.pending.abandon(x)
+		c.counters.timeouts.Add(1)
+		return ErrTimeout
+	}
+	switch {
+	case a.err != nil:
+		return a.err
+	case a.header.Type == player.Nack:
+		return &NackError{Header: a.header, Body: a.body}
+	case resp == nil:
+		return nil
+	}
+	return iface.Decode(a.body, resp)
+}
+
+// Send sends a command to a device and returns when it is with the kernel:
+// commands are never answered. cmd is a pointer to the command's struct or
+// nil. Errors are ErrAway, ErrBusy and those of ctx and the connection, wrapped.
+func (c *Client) Send(ctx context.Context, addr player.Addr, subtype uint8, cmd any) error {
+	if err := c.send(ctx, addr, subtype, cmd); err != nil {
+		return fmt.Errorf("command %d to %s of %s: %w", subtype, addr, c.cfg.Address, err)
+	}
+	return nil
+}
+
+func (c *Client) send(ctx context.Context, addr player.Addr, subtype uint8, cmd any) error {
+	if addr.Interf == player.InterfacePlayer {
+		return fmt.Errorf("%w: the player interface takes no commands", ErrForbidden)
+	}
+	s, err := c.current()
+	if err != nil {
+		return err
+	}
+	msg, err := message(player.Command, addr, subtype, cmd)
+	if err != nil {
+		return err
+	}
+	written := make(chan error, 1)
+	if err := s.out.send(msg, false, written); err != nil {
+		return err
+	}
+	c.counters.commands.Add(1)
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// permit refuses what crashes the real server and what is the session's own.
+func permit(addr player.Addr, subtype uint8, req any) error {
+	if addr.Interf == player.InterfacePlayer {
+		switch subtype {
+		case player.PlayerDev, player.PlayerData, player.PlayerDatamode:
+			return fmt.Errorf("%w: the session itself opens devices and asks for data", ErrForbidden)
+		case player.PlayerDriverinfo, player.PlayerAddReplaceRule:
+			if req == nil {
+				return fmt.Errorf("%w: without a body it crashes the real server", ErrForbidden)
+			}
+		}
+		return nil
+	}
+	if subtype == iface.ReqCapabilities {
+		return fmt.Errorf("%w: CAPABILITIES crashes the real server", ErrForbidden)
+	}
+	if p, ok := req.(*iface.SimulationPropertyReq); ok && iface.GoString(p.Prop) == "time" {
+		return fmt.Errorf("%w: property \"time\" spoils memory of real Stage", ErrForbidden)
+	}
+	return nil
+}
+
+// message encodes a message as stock clients send it.
+func message(t player.Type, addr player.Addr, subtype uint8, body any) ([]byte, error) {
+	now := float64(time.Now().UnixMicro()) / 1e6
+	return iface.AppendMessage(nil, player.Header{Addr: addr, Type: t, Subtype: subtype, Timestamp: now}, body)
+}
+
+// id is what identifies a device within a connection.
+func id(a player.Addr) uint32 { return uint32(a.Interf)<<16 | uint32(a.Index) }
+
+// exchange is a request that waits for its answer.
+type exchange struct {
+	id      uint32
+	subtype uint8
+	sent    []byte // the body
+	// An exchange of the session's own has fn, called in its goroutine, and may
+	// expire; one of Request has done, with room for one.
+	fn        func(answer) error
+	expires   time.Time
+	done      chan answer
+	abandoned time.Time // when it was given up, zero: it was not
+}
+
+// answer is an ACK or NACK, or the error instead. body is its own copy in an
+// exchange of Request, else valid during the call.
+type answer struct {
+	header player.Header
+	body   []byte
+	err    error
+}
+
+// pending are the exchanges of a session, oldest first.
+//
+// An answer is matched by device and subtype, in order; seq says nothing. A
+// request that was given up stays for a while, so that its late answer is not
+// taken for that of the next one: unless the next one was the same request,
+// which any answer serves.
+type pending struct {
+	mu    sync.Mutex
+	grace time.Duration // how long what was given up stays
+	list  []*exchange
+	ended bool
+}
+
+// add registers x and calls send within the same lock, so that the order of
+// the list is that on the wire.
+func (p *pending) add(x *exchange, send func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return ErrAway
+	}
+	p.purge()
+	if err := send(); err != nil {
+		return err
+	}
+	p.list = append(p.list, x)
+	return nil
+}
+
+// take removes the exchange that an answer belongs to. It gives nil, too, for
+// one that was given up.
+func (p *pending) take(id uint32, subtype uint8) *exchange {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.purge()
+	var oldest *exchange
+	for _, x := range p.list {
+		if x.id != id || x.subtype != subtype {
+			continue
+		}
+		if x.abandoned.IsZero() && (oldest == nil || bytes.Equal(x.sent, oldest.sent)) {
+			p.remove(x)
+			return x
+		}
+		if oldest == nil {
+			oldest = x
+		}
+	}
+	if oldest != nil {
+		p.remove(oldest)
+	}
+	return nil
+}
+
+func (p *pending) abandon(x *exchange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x.abandoned = time.Now()
+}
+
+// expired gives up and returns the session's own exchanges that are overdue,
+// and tells when the next one will be.
+func (p *pending) expired(now time.Time) (late []*exchange, next time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.list {
+		switch {
+		case x.fn == nil || x.expires.IsZero() || !x.abandoned.IsZero():
+		case !now.Before(x.expires):
+			x.abandoned = now
+			late = append(late, x)
+		case next.IsZero() || x.expires.Before(next):
+			next = x.expires
+		}
+	}
+	return late, next
+}
+
+// end makes every exchange of Request fail, and those to come.
+func (p *pending) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	for _, x := range p.list {
+		if x.done != nil && x.abandoned.IsZero() {
+			x.done <- answer{err: ErrAway}
+		}
+	}
+	p.list = nil
+}
+
+func (p *pending) remove(x *exchange) {
+	for i, y := range p.list {
+		if x == y {
+			p.list = append(p.list[:i], p.list[i+1:]...)
+			return
+		}
+	}
+}
+
+// purge forgets what was given up long ago.
+func (p *pending) purge() {
+	keep := p.list[:0]
+	for _, x := range p.list {
+		if x.abandoned.IsZero() || time.Since(x.abandoned) < p.grace {
+			keep = append(keep, x)
+		}
+	}
+	clear(p.list[len(keep):])
+	p.list = keep
+}
