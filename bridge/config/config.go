@@ -98,29 +98,3 @@ func Default() *Config {
 		},
 	}
 }
-
-// Load reads the file at path ("": no file, the defaults), lets override
-// (may be nil) put flags in, completes and checks the whole. The Config is
-// never nil; it may be used if Problems.Err() is nil.
-func Load(path string, override func(*Config)) (*Config, Problems) { return Default(), nil }
-
-// Parse does as Load with the text of a file called name; relative paths in
-// it are relative to name's directory.
-func Parse(name, text string, override func(*Config)) (*Config, Problems) { return Default(), nil }
-
-// Complete fills what was left out: the id, the data directory, robots'
-// names, devices, tokens' rights. Load and Parse have done it.
-func (c *Config) Complete() {}
-
-// Validate gives everything that is wrong with a completed configuration.
-// Load and Parse have done it.
-func (c *Config) Validate() Problems { return nil }
-
-// Unserved lists the parts that are configured but that this version of the
-// broker does not serve, as keys ("neighbour", "gateway", "player.cfg").
-func (c *Config) Unserved() []string { return nil }
-
-// ParsePlayer reads a --player flag: [NAME=]HOST:PORT.
-func ParsePlayer(text string) (Player, error) { return Player{}, nil }
-
-type source struct{}

@@ -1,0 +1,382 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// example is the configuration that the documentation shows, whole.
+const example = `[broker]
+id = "b1"
+listen = "127.0.0.1:8800"
+url = "wss://b1.example.org/ws"
+links = "127.0.0.1:8801"
+data = "callboard-data"
+heartbeat = 1.0
+insecure = false
+
+[tls]
+cert = "b1.crt"
+key = "b1.key"
+client_ca = "brokers.crt"
+
+[limits]
+condition_length = 4096
+client_subscriptions = 10000
+inbox = { count = 10000, bytes = 16_777_216, seconds = 600 }
+
+[[player]]
+address = "localhost:6665"
+robot = "r0"
+world = "cave"
+devices = ["*"]
+[[player]]
+address = "lab:6665"
+robots = { r1 = ["position2d:0", "laser:0"], r2 = ["position2d:1", "laser:1"] }
+[[player]]
+cfg = "swarm.cfg"
+
+[[neighbour]]
+id = "b2"
+address = "10.0.0.2:8801"
+
+[registry]
+broker = "b1"
+
+[gateway]
+listen = "127.0.0.1:7000"
+
+[zones]
+dock = [[0, 0], [2, 0], [2, 1], [0, 1]]
+
+[[token]]
+name = "lab"
+secret_file = "lab.token"
+robots = ["r*"]
+may = ["subscribe", "command"]
+`
+
+// folder makes a folder with the files that the example names.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	cert, key := selfSigned(t)
+	for name, text := range map[string]string{
+		"b1.crt": cert, "b1.key": key, "brokers.crt": cert, "swarm.cfg": "", "lab.token": "s3cret\n", "blank.token": " \n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestExample(t *testing.T) {
+	dir := folder(t)
+	c, problems := Parse(filepath.Join(dir, "b1.toml"), example, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	want := &Config{
+		Broker: Broker{ID: "b1", Listen: "127.0.0.1:8800", URL: "wss://b1.example.org/ws", Links: "127.0.0.1:8801", Data: in("callboard-data"), Heartbeat: 1},
+		TLS:    TLS{Cert: in("b1.crt"), Key: in("b1.key"), ClientCA: in("brokers.crt")},
+		Limits: Limits{ConditionLength: 4096, ClientSubscriptions: 10000, Inbox: Inbox{Count: 10000, Bytes: 16 << 20, Seconds: 600}},
+		Players: []Player{
+			{Address: "localhost:6665", Robot: "r0", World: "cave", Devices: []string{"*"}},
+			{Address: "lab:6665", Robots: map[string][]string{"r1": {"position2d:0", "laser:0"}, "r2": {"position2d:1", "laser:1"}}},
+			{CFG: in("swarm.cfg")},
+		},
+		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801"}},
+		Registry:   Registry{Broker: "b1"},
+		Gateway:    Gateway{Listen: "127.0.0.1:7000"},
+		Zones:      map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}, {0, 1}}},
+		Tokens:     []Token{{Name: "lab", SecretFile: in("lab.token"), Secret: "s3cret", Robots: []string{"r*"}, May: []string{"subscribe", "command"}}},
+	}
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	unserved := `13:1: tls.client_ca
+5:1: broker.links
+29:1: player[2].cfg
+31:1: neighbour[0]
+39:1: gateway.listen`
+	var got []string
+	for _, p := range c.Unserved() {
+		got = append(got, strings.TrimPrefix(strings.TrimSuffix(p.String(), ": is not served by this version of callboard; expected to be left out"), filepath.Join(dir, "b1.toml:")))
+	}
+	sortLines := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+	if diff := cmp.Diff(strings.Split(unserved, "\n"), got, sortLines); diff != "" {
+		t.Errorf("unserved: -want +got:\n%s", diff)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "/state")
+	text := `[[player]]
+address = "localhost:6665"
+[[player]]
+address = "[::1]:7000"
+[[player]]
+address = "lab:6665"
+[[token]]
+name = "x"
+secret_file = "lab.token"
+`
+	dir := folder(t)
+	c, problems := Parse(filepath.Join(dir, "c.toml"), text, func(c *Config) { c.Broker.ID = "b9" })
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	want := Default()
+	want.Broker.ID, want.Broker.Data, want.Registry.Broker = "b9", "/state/callboard/b9", "b9"
+	for _, p := range [][2]string{{"localhost:6665", "port-6665"}, {"[::1]:7000", "port-7000"}, {"lab:6665", "lab:6665"}} {
+		want.Players = append(want.Players, Player{Address: p[0], Robot: p[1], Devices: []string{"*"}})
+	}
+	want.Tokens = []Token{{Name: "x", SecretFile: filepath.Join(dir, "lab.token"), Secret: "s3cret", Robots: []string{"*"}, May: []string{"subscribe", "command"}}}
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+
+	t.Setenv("XDG_STATE_HOME", "relative")
+	t.Setenv("HOME", "/home/x")
+	c, problems = Load("", nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	if want := "/home/x/.local/state/callboard/" + c.Broker.ID; c.Broker.ID == "" || c.Broker.Data != want {
+		t.Errorf("data is %q, expected %q", c.Broker.Data, want)
+	}
+	t.Setenv("HOME", "")
+	if _, problems = Load("", nil); problems.Err() == nil || !strings.HasPrefix(problems.Err().Error(), "broker.data: there is no home") {
+		t.Errorf("without a home: %v", problems)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	dir := folder(t)
+	tests := []struct{ name, text, want string }{
+		{"everything at once", `[broker]
+id = 7
+lisen = "127.0.0.1:1"
+heartbeat = "1"
+
+[[player]]
+adress = "localhost:6665"
+[[player]]
+address = "localhost"
+devices = "laser:0"
+[nonsense]
+`, `2:1: broker.id: is the integer 7; expected a string
+3:1: broker.lisen: unknown key; expected perhaps listen
+4:1: broker.heartbeat: is the string "1"; expected a number
+7:1: player[0].adress: unknown key; expected perhaps address
+9:1: player[1].address: "localhost" is no address; expected HOST:PORT
+10:1: player[1].devices: is the string "laser:0"; expected an array of strings, such as ["r*"]
+11:1: nonsense: unknown key; expected one of broker, gateway, limits, neighbour, player, registry, tls, token or zones`},
+		{"syntax", "[broker]\nid = \n", `2:6: broker.id: expected value but found '\n' instead; expected TOML 1.0`},
+		{"key twice", "[broker]\nid = \"a\"\nid = \"b\"\n", `3:10: broker.id: Key 'broker.id' has already been defined; expected TOML 1.0`},
+		{"not UTF-8", "[broker]\nid = \"\xff\"\n", `2:7: not UTF-8; expected TOML, which is always UTF-8`},
+		{"nested", "zones = " + strings.Repeat("[", 100) + "\n", `1:42: nested too deep; expected at most 32 levels`},
+		{"id", "broker.id = \"a/b\"", `1:1: broker.id: "a/b" is no id; expected letters, digits, dashes, underscores, dots inside`},
+		{"empty", "[broker]\nid = \"\"", `2:1: broker.id: is empty; expected a value, or leave the key out`},
+		{"open to the world", "[broker]\nlisten = \":8800\"", `2:1: broker.listen: ":8800" can be reached from other machines, and without tokens everyone may do everything; expected a loopback address, a [[token]], or insecure = true`},
+		{"insecure", "[broker]\nlisten = \":8800\"\ninsecure = true", ``},
+		{"open with tokens", "[broker]\nlisten = \":8800\"\n[[token]]\nname = \"a\"\nsecret_file = \"lab.token\"", ``},
+		{"port", "[broker]\nlisten = \"127.0.0.1:88000\"", `2:1: broker.listen: "127.0.0.1:88000" has no port number; expected 0 to 65535`},
+		{"url", "[broker]\nurl = \"http://x/ws\"", `2:1: broker.url: "http://x/ws" is no WebSocket address; expected ws://HOST/ws or wss://HOST/ws`},
+		{"heartbeat", "[broker]\nheartbeat = nan", `2:1: broker.heartbeat: is NaN; expected 0.01 to 3600 s`},
+		{"cert alone", "[tls]\ncert = \"b1.crt\"", `2:1: tls.cert: stands without its key; expected tls.key too`},
+		{"key alone", "[tls]\nkey = \"b1.key\"", `2:1: tls.key: stands without its certificate; expected tls.cert too`},
+		{"no certificate", "[tls]\ncert = \"lab.token\"\nkey = \"b1.key\"", `2:1: tls.cert: cannot be used with its key: tls: failed to find any PEM data in certificate input; expected PEM files that belong together`},
+		{"client_ca alone", "[tls]\nclient_ca = \"lab.token\"", `2:1: tls.client_ca: stands without a certificate of this broker; expected tls.cert and tls.key, since both sides of a link show theirs
+2:1: tls.client_ca: DIR/lab.token holds no certificate; expected a PEM file`},
+		{"limits", "[limits]\ncondition_length = 0\nclient_subscriptions = 1.5\ninbox = { count = 0, bytes = 10, seconds = -1, size = 1 }", `2:1: limits.condition_length: is 0; expected 1 to 1048576 characters
+3:1: limits.client_subscriptions: is the float 1.5; expected an integer
+4:11: limits.inbox.count: is 0; expected 1 to 2147483647 notifications
+4:22: limits.inbox.bytes: is 10; expected 1024 to 1099511627776 bytes
+4:34: limits.inbox.seconds: is -1; expected more than 0 s
+4:48: limits.inbox.size: unknown key; expected one of bytes, count or seconds`},
+		{"limits as a value", "limits = 3", `1:1: limits: is the integer 3; expected a table`},
+		{"player as a table", "[player]\naddress = \"a:1\"", `1:1: player: is a table; expected an array of tables: [[player]]`},
+		{"player as numbers", "player = [1]", `1:11: player[0]: is the integer 1; expected a table: [[player]]`},
+		{"player of nothing", "[[player]]\nworld = \"cave\"", `1:1: player[0]: has neither address nor cfg; expected one of them`},
+		{"robot and robots", `[[player]]
+address = "localhost:6665"
+robot = "r0"
+devices = ["laser"]
+robots = { r1 = ["laser:0"] }`, `3:1: player[0].robot: contradicts robots; expected either
+4:1: player[0].devices: contradicts robots, which says it for each; expected either`},
+		{"robots", `[[player]]
+address = "localhost:6665"
+robots = { r1 = ["laser:0"], r2 = ["laser:0", "lazer:0", "laser:x", "[", 3], r3 = [], "" = ["laser:1"] }`, `3:36: player[0].robots.r2[0]: device "laser:0" belongs to r1 already; expected one robot for each
+3:47: player[0].robots.r2[1]: "lazer:0" is no device: Player has no interface "lazer"; expected perhaps laser
+3:58: player[0].robots.r2[2]: "laser:x" has no index; expected interface:index, such as laser:0
+3:69: player[0].robots.r2[3]: "[" is no pattern; expected one of path.Match, such as * or ranger:*
+3:74: player[0].robots.r2[4]: is the integer 3; expected a string
+3:78: player[0].robots.r3: is empty; expected at least one, or leave the key out
+3:87: player[0].robots."": is empty; expected a name`},
+		{"devices", `[[player]]
+address = "localhost:6665"
+devices = [
+  "laser:0", # the good one
+  "lazer:0", "laser:x",
+  "[", "", 3, "blob*"]`, `6:12: player[0].devices[5]: is the integer 3; expected a string`},
+		{"devices of words", `[[player]]
+address = "localhost:6665"
+devices = [
+  "laser:0", # the good one
+  "lazer:0", "laser:x",
+  "[", "", "blob*", "laser", "nosuchthing:0"]`, `5:3: player[0].devices[1]: "lazer:0" is no device: Player has no interface "lazer"; expected perhaps laser
+5:14: player[0].devices[2]: "laser:x" has no index; expected interface:index, such as laser:0
+6:3: player[0].devices[3]: "[" is no pattern; expected one of path.Match, such as * or ranger:*
+6:8: player[0].devices[4]: "" is no device; expected interface:index, such as laser:0
+6:30: player[0].devices[7]: "nosuchthing:0" is no device; expected interface:index, such as laser:0`},
+		{"robot twice", `[[player]]
+address = "localhost:6665"
+[[player]]
+address = "localhost:6666"
+robot = "port-6665"
+[[player]]
+address = "localhost:6667"
+robots = { a = ["*:0"], port-6665 = ["*:1"] }`, `5:1: player[1].robot: robot "port-6665" is there twice; expected a name of its own (the other is player[0].robot in line 1)
+8:25: player[2].robots.port-6665: robot "port-6665" is there twice; expected a name of its own (the other is player[0].robot in line 1)`},
+		{"robot's name", "[[player]]\naddress = \"localhost:6665\"\nrobot = \"r*\"\n[[player]]\naddress = \"localhost:6666\"\nrobot = \"r 1\"", `3:1: player[0].robot: "r*" has a character that means something in patterns; expected a name without * ? [ \ /
+6:1: player[1].robot: "r 1" has blanks or control characters; expected a name without`},
+		{"cfg and more", "[[player]]\ncfg = \"nosuch.cfg\"\naddress = \"localhost:6665\"", `2:1: player[0].cfg: cannot be read: stat DIR/nosuch.cfg: no such file or directory; expected a file
+3:1: player[0].address: contradicts cfg, which says it for all its robots; expected either`},
+		{"neighbours", `broker = { id = "b5", links = "127.0.0.1:1" }
+[[neighbour]]
+id = "b5"
+address = "h:1"
+[[neighbour]]
+id = "b6"
+address = "h:1"
+[[neighbour]]
+id = "b6"`, `3:1: neighbour[0].id: "b5" is this broker itself; expected another broker's id
+8:1: neighbour[2].address: is missing; expected HOST:PORT of the neighbour's links
+9:1: neighbour[2].id: "b6" is a neighbour twice; expected once (the other is neighbour[1])`},
+		{"neighbour cannot dial", "[broker]\nid = \"b5\"\n[[neighbour]]\nid = \"b4\"\naddress = \"h:0\"", `4:1: neighbour[0].id: "b4" is lower than "b5" and so dials this broker, which does not listen for it; expected broker.links
+5:1: neighbour[0].address: "h:0" has no port number; expected 1 to 65535`},
+		{"links for everyone", "[broker]\nlinks = \"0.0.0.0:8801\"", `2:1: warning: broker.links: "0.0.0.0:8801" can be reached from other machines, and nothing proves who connects; expected tls.client_ca`},
+		{"registry", "[broker]\nid = \"b5\"\n[registry]\nbroker = \"b1\"", `4:1: registry.broker: "b1" is unknown: this broker has no neighbour to reach it by; expected "b5" or a [[neighbour]]`},
+		{"one port", "[broker]\nlisten = \"127.0.0.1:7000\"\n[gateway]\nlisten = \"127.0.0.1:7000\"", `4:1: gateway.listen: "127.0.0.1:7000" is also broker.listen; expected a port of its own`},
+		{"zones", `[zones]
+line = [[0, 0], [1, 1]]
+flat = [[0, 0], [1, 1], [2, 2]]
+"my dock" = [[0, 0], [1], ["a", 2], [inf, 0], 5]
+odd = 3`, `2:1: zones.line: has 2 points; expected a polygon of 3 or more
+3:1: zones.flat: encloses nothing; expected a polygon with an area
+4:22: zones."my dock"[1]: is no point; expected [x, y] in m
+4:27: zones."my dock"[2]: is no point; expected two finite numbers, in m
+4:37: zones."my dock"[3]: is no point; expected two finite numbers, in m
+4:47: zones."my dock"[4]: is no point; expected [x, y] in m
+5:1: zones.odd: is the integer 3; expected an array of points in m, such as [[0, 0], [2, 0], [2, 1]]`},
+		{"tokens", `[[token]]
+[[token]]
+name = "a"
+secret_file = "lab.token"
+robots = []
+may = ["everything"]
+[[token]]
+name = "a"
+secret_file = "lab.token"
+robots = ["["]
+[[token]]
+name = "b"
+secret_file = "blank.token"
+[[token]]
+name = "c"
+secret_file = "nosuch.token"`, `1:1: token[0].name: is missing; expected a name
+1:1: token[0].secret_file: is missing; expected a file that holds the secret
+5:1: token[1].robots: is empty; expected at least one, or leave the key out
+6:8: token[1].may[0]: "everything" is nothing that a token may; expected subscribe or command
+8:1: token[2].name: "a" is used twice; expected a name of its own (the other is token[1])
+9:1: token[2].secret_file: holds the same secret as that of token[1]; expected one of its own
+10:11: token[2].robots[0]: "[" is no pattern; expected one of path.Match, such as r* or r[0-9]
+13:1: token[3].secret_file: DIR/blank.token is empty; expected a file that holds the secret
+16:1: token[4].secret_file: cannot be read: open DIR/nosuch.token: no such file or directory; expected a file that holds the secret`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			name := filepath.Join(dir, "c.toml")
+			_, problems := Parse(name, tt.text, nil)
+			var lines []string
+			for _, p := range problems {
+				lines = append(lines, strings.ReplaceAll(strings.TrimPrefix(p.String(), name+":"), dir, "DIR"))
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWorldReadableSecretIsAWarning(t *testing.T) {
+	dir := folder(t)
+	if err := os.Chmod(filepath.Join(dir, "lab.token"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, problems := Parse(filepath.Join(dir, "c.toml"), "[[token]]\nname = \"a\"\nsecret_file = \"lab.token\"\n", nil)
+	if problems.Err() != nil || len(problems.Warnings()) != 1 || problems[0].Line != 3 {
+		t.Errorf("problems %v, expected one warning", problems)
+	}
+}
+
+func TestFlagsOverride(t *testing.T) {
+	_, problems := Parse("c.toml", "[broker]\nlisten = \"127.0.0.1:1\"\n", func(c *Config) {
+		c.Broker.Listen = "0.0.0.0:1"
+		c.Players = append(c.Players, Player{Address: "localhost:6665"}, Player{Address: "localhost:6665"})
+	})
+	want := `broker.listen: "0.0.0.0:1" can be reached from other machines, and without tokens everyone may do everything; expected a loopback address, a [[token]], or insecure = true
+player[1].robot: robot "port-6665" is there twice; expected a name of its own (the other is player[0].robot)`
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, p.String())
+	}
+	if diff := cmp.Diff(want, strings.Join(lines, "\n")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestLoadOfAMissingFile(t *testing.T) {
+	_, problems := Load(filepath.Join(t.TempDir(), "nosuch.toml"), nil)
+	if problems.Err() == nil || !strings.Contains(problems.Err().Error(), "nosuch.toml: cannot be read") {
+		t.Errorf("problems %v", problems)
+	}
+}
+
+func TestParsePlayer(t *testing.T) {
+	all := []string{"*"}
+	for text, want := range map[string]Player{
+		"localhost:6665":      {Address: "localhost:6665", Robot: "port-6665", Devices: all},
+		"127.9.9.9:6665":      {Address: "127.9.9.9:6665", Robot: "port-6665", Devices: all},
+		"r0=localhost:6665":   {Address: "localhost:6665", Robot: "r0", Devices: all},
+		"lab:6665":            {Address: "lab:6665", Robot: "lab:6665", Devices: all},
+		"r0=[2001:db8::1]:80": {Address: "[2001:db8::1]:80", Robot: "r0", Devices: all},
+	} {
+		got, err := ParsePlayer(text)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, -want +got:\n%s", text, err, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                  `player "": "" is no address; expected HOST:PORT, as in r0=localhost:6665`,
+		"localhost":         `player "localhost": "localhost" is no address; expected HOST:PORT, as in r0=localhost:6665`,
+		"localhost:0":       `player "localhost:0": "localhost:0" has no port number; expected 1 to 65535, as in r0=localhost:6665`,
+		"=localhost:6665":   `player "=localhost:6665": the robot's name is empty; expected a name`,
+		"r*=localhost:6665": `player "r*=localhost:6665": the robot's name "r*" has a character that means something in patterns; expected a name without * ? [ \ /`,
+		":6665":             `player ":6665": ":6665" has no host; expected HOST:PORT, as in r0=localhost:6665`,
+		"a b:1":             `player "a b:1": "a b:1" is no address; expected HOST:PORT, as in r0=localhost:6665`,
+		"a:+1":              `player "a:+1": "a:+1" has no port number; expected 1 to 65535, as in r0=localhost:6665`,
+	} {
+		if _, err := ParsePlayer(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, expected %s", text, err, want)
+		}
+	}
+}

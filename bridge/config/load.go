@@ -1,0 +1,272 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+)
+
+// maxFile bounds a configuration file and maxSecret a secret file, in bytes.
+const (
+	maxFile   = 4 << 20
+	maxSecret = 64 << 10
+)
+
+// Load reads the file at path ("": no file, the defaults), lets override
+// (may be nil) put flags in, completes and checks the whole. The Config is
+// never nil; it may be used if Problems.Err() is nil.
+func Load(path string, override func(*Config)) (*Config, Problems) {
+	if path == "" {
+		return finish(Default(), nil, override)
+	}
+	text, err := readFile(path, maxFile)
+	if err != nil {
+		return finish(Default(), Problems{{File: path, Text: fmt.Sprintf("cannot be read: %v; expected a TOML file", err)}}, override)
+	}
+	return Parse(path, text, override)
+}
+
+// Parse does as Load with the text of a file called name; relative paths in
+// it are relative to name's directory.
+func Parse(name, text string, override func(*Config)) (*Config, Problems) {
+	c, problems := decode(name, text)
+	return finish(c, problems, override)
+}
+
+// finish puts flags in, completes, validates, and orders all problems.
+func finish(c *Config, problems Problems, override func(*Config)) (*Config, Problems) {
+	if override != nil {
+		before := c.Broker
+		override(c)
+		c.forget(before)
+	}
+	c.Complete()
+	// What could not be read has its default now: of a key that is a problem
+	// already, and of the table around it, no more is said.
+	unread := slices.Clone(problems)
+	for _, p := range c.Validate() {
+		if !slices.ContainsFunc(unread, func(u Problem) bool {
+			return u.Key == p.Key || strings.HasPrefix(u.Key, p.Key+".")
+		}) {
+			problems = append(problems, p)
+		}
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return c, problems
+}
+
+// forget drops the places of keys that flags have overridden, so that no
+// problem points at a line that has nothing to do with it.
+func (c *Config) forget(before Broker) {
+	now := c.Broker
+	for key, changed := range map[string]bool{
+		"broker.id":       before.ID != now.ID,
+		"broker.listen":   before.Listen != now.Listen,
+		"broker.url":      before.URL != now.URL,
+		"broker.links":    before.Links != now.Links,
+		"broker.data":     before.Data != now.Data,
+		"broker.insecure": before.Insecure != now.Insecure,
+	} {
+		if changed {
+			c.source.drop(key)
+		}
+	}
+}
+
+// decode reads what can be read of the text.
+func decode(name, text string) (*Config, Problems) {
+	c := Default()
+	src, deep := scan(name, text)
+	c.source = src
+	if !utf8.ValidString(text) {
+		valid := strings.ToValidUTF8(text, "\x00")
+		at := strings.IndexByte(valid, 0)
+		return c, Problems{{File: name, Line: 1 + strings.Count(valid[:at], "\n"), Column: 1 + utf8.RuneCountInString(valid[strings.LastIndexByte(valid[:at], '\n')+1:at]),
+			Text: "not UTF-8; expected TOML, which is always UTF-8"}}
+	}
+	if deep != nil {
+		return c, Problems{{File: name, Line: deep.line, Column: deep.column, Text: fmt.Sprintf("nested too deep; expected at most %d levels", maxDepth)}}
+	}
+	var document map[string]any
+	if _, err := toml.Decode(text, &document); err != nil {
+		return c, Problems{syntaxProblem(name, err)}
+	}
+	r := &reader{source: src, dir: filepath.Dir(name)}
+	r.table("", document, func(t *table) { r.document(t, c) })
+	return c, r.problems
+}
+
+// syntaxProblem gives the library's error a place and our form.
+func syntaxProblem(name string, err error) Problem {
+	p := Problem{File: name, Text: strings.TrimPrefix(err.Error(), "toml: ")}
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		p.Line, p.Column, p.Key = parse.Position.Line, max(parse.Position.Col, 1), parse.LastKey
+		if parse.Message != "" {
+			p.Text = parse.Message
+		}
+	}
+	p.Text = strings.TrimSuffix(p.Text, ".") + "; expected TOML 1.0"
+	return p
+}
+
+func (r *reader) document(t *table, c *Config) {
+	t.sub("broker", func(t *table) {
+		t.text("id", &c.Broker.ID)
+		t.text("listen", &c.Broker.Listen)
+		t.text("url", &c.Broker.URL)
+		t.text("links", &c.Broker.Links)
+		t.filePath("data", &c.Broker.Data)
+		t.number("heartbeat", &c.Broker.Heartbeat)
+		t.boolean("insecure", &c.Broker.Insecure)
+	})
+	t.sub("tls", func(t *table) {
+		t.filePath("cert", &c.TLS.Cert)
+		t.filePath("key", &c.TLS.Key)
+		t.filePath("client_ca", &c.TLS.ClientCA)
+	})
+	t.sub("limits", func(t *table) {
+		t.integer("condition_length", &c.Limits.ConditionLength)
+		t.integer("client_subscriptions", &c.Limits.ClientSubscriptions)
+		t.sub("inbox", func(t *table) {
+			t.integer("count", &c.Limits.Inbox.Count)
+			t.integer("bytes", &c.Limits.Inbox.Bytes)
+			t.number("seconds", &c.Limits.Inbox.Seconds)
+		})
+	})
+	t.each("player", func(t *table) { c.Players = append(c.Players, r.player(t)) })
+	t.each("neighbour", func(t *table) {
+		var n Neighbour
+		t.text("id", &n.ID)
+		t.text("address", &n.Address)
+		c.Neighbours = append(c.Neighbours, n)
+	})
+	t.sub("registry", func(t *table) { t.text("broker", &c.Registry.Broker) })
+	t.sub("gateway", func(t *table) { t.text("listen", &c.Gateway.Listen) })
+	t.sub("zones", func(t *table) { c.Zones = r.zones(t) })
+	t.each("token", func(t *table) { c.Tokens = append(c.Tokens, r.token(t)) })
+}
+
+func (r *reader) player(t *table) Player {
+	var p Player
+	t.text("address", &p.Address)
+	t.text("robot", &p.Robot)
+	t.text("world", &p.World)
+	t.texts("devices", &p.Devices)
+	t.filePath("cfg", &p.CFG)
+	t.sub("robots", func(t *table) {
+		p.Robots = map[string][]string{}
+		for name := range t.keys {
+			// Any name goes; what is wrong with it Validate says.
+			v, path, _ := t.get(name)
+			devices, _ := r.textList(path, v)
+			p.Robots[name] = devices
+		}
+	})
+	return p
+}
+
+func (r *reader) zones(t *table) map[string][][2]float64 {
+	zones := map[string][][2]float64{}
+	for name := range t.keys {
+		v, path, _ := t.get(name)
+		if polygon, ok := r.polygon(path, v); ok {
+			zones[name] = polygon
+		}
+	}
+	return zones
+}
+
+func (r *reader) polygon(path string, v any) ([][2]float64, bool) {
+	const expected = "an array of points in m, such as [[0, 0], [2, 0], [2, 1]]"
+	list, ok := asList(v)
+	if !ok {
+		r.problem(path, "is %s; expected %s", kind(v), expected)
+		return nil, false
+	}
+	polygon := make([][2]float64, 0, len(list))
+	for i, e := range list {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		point, isPoint := asList(e)
+		if !isPoint || len(point) != 2 {
+			r.problem(at, "is no point; expected [x, y] in m")
+			ok = false
+			continue
+		}
+		x, isX := asFloat(point[0])
+		y, isY := asFloat(point[1])
+		if !isX || !isY || math.IsNaN(x+y) || math.IsInf(x+y, 0) {
+			r.problem(at, "is no point; expected two finite numbers, in m")
+			ok = false
+			continue
+		}
+		polygon = append(polygon, [2]float64{x, y})
+	}
+	return polygon, ok
+}
+
+func (r *reader) token(t *table) Token {
+	var k Token
+	t.text("name", &k.Name)
+	t.filePath("secret_file", &k.SecretFile)
+	t.texts("robots", &k.Robots)
+	t.texts("may", &k.May)
+	if k.SecretFile != "" {
+		r.secret(join(t.path, "secret_file"), &k)
+	}
+	return k
+}
+
+// secret reads a token's secret from its file.
+func (r *reader) secret(key string, k *Token) {
+	text, err := readFile(k.SecretFile, maxSecret)
+	if err != nil {
+		r.problem(key, "cannot be read: %v; expected a file that holds the secret", err)
+		return
+	}
+	if k.Secret = strings.TrimSpace(text); k.Secret == "" {
+		r.problem(key, "%s is empty; expected a file that holds the secret", k.SecretFile)
+		return
+	}
+	if info, err := os.Stat(k.SecretFile); err == nil && info.Mode().Perm()&0o004 != 0 {
+		p := r.source.problem(key, fmt.Sprintf("%s can be read by everyone on this machine; expected mode 0600", k.SecretFile))
+		p.Warning = true
+		r.problems = append(r.problems, p)
+	}
+}
+
+// filePath reads a path; a relative one is relative to the file.
+func (t *table) filePath(key string, into *string) {
+	before := *into
+	if t.text(key, into); *into != before && !filepath.IsAbs(*into) {
+		*into = filepath.Join(t.r.dir, *into)
+	}
+}
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int64) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+	}
+	return string(b), err
+}

@@ -1,0 +1,251 @@
+package config
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// checks collects what is wrong with a configuration.
+type checks struct {
+	c        *Config
+	problems Problems
+}
+
+// Validate gives everything that is wrong with a completed configuration.
+// Load and Parse have done it.
+func (c *Config) Validate() Problems {
+	k := &checks{c: c}
+	k.broker()
+	k.tls()
+	k.limits()
+	k.players()
+	k.neighbours()
+	k.ports()
+	k.zones()
+	k.tokens()
+	return k.problems
+}
+
+// say notes a problem unless text is "".
+func (k *checks) say(key, text string) {
+	if text != "" {
+		k.problems = append(k.problems, k.c.source.problem(key, text))
+	}
+}
+
+func (k *checks) warn(key, text string) {
+	p := k.c.source.problem(key, text)
+	p.Warning = true
+	k.problems = append(k.problems, p)
+}
+
+func (k *checks) broker() {
+	b := k.c.Broker
+	k.say("broker.id", idProblem(b.ID))
+	if what := addressProblem(b.Listen, true); what != "" {
+		k.say("broker.listen", what)
+	} else if host, _, _ := net.SplitHostPort(b.Listen); !isLoopback(host) && len(k.c.Tokens) == 0 && !b.Insecure {
+		k.say("broker.listen", fmt.Sprintf("%q can be reached from other machines, and without tokens everyone may do everything; expected a loopback address, a [[token]], or insecure = true", b.Listen))
+	}
+	if b.URL != "" {
+		k.url(b.URL)
+	}
+	if b.Links != "" {
+		if what := addressProblem(b.Links, true); what != "" {
+			k.say("broker.links", what)
+		} else if host, _, _ := net.SplitHostPort(b.Links); !isLoopback(host) && k.c.TLS.ClientCA == "" && !b.Insecure {
+			k.warn("broker.links", fmt.Sprintf("%q can be reached from other machines, and nothing proves who connects; expected tls.client_ca", b.Links))
+		}
+	}
+	if b.Data == "" {
+		k.say("broker.data", "there is no home directory to keep it in; expected a directory")
+	}
+	if !(b.Heartbeat >= 0.01 && b.Heartbeat <= 3600) {
+		k.say("broker.heartbeat", fmt.Sprintf("is %v; expected 0.01 to 3600 s", b.Heartbeat))
+	}
+}
+
+func (k *checks) url(text string) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
+		k.say("broker.url", fmt.Sprintf("%q is no WebSocket address; expected ws://HOST/ws or wss://HOST/ws", text))
+	} else if u.Scheme == "ws" && k.c.TLS.Cert != "" {
+		k.warn("broker.url", "is not encrypted though a certificate is given; expected wss://")
+	}
+}
+
+func (k *checks) tls() {
+	t := k.c.TLS
+	switch {
+	case t.Cert != "" && t.Key == "":
+		k.say("tls.cert", "stands without its key; expected tls.key too")
+	case t.Cert == "" && t.Key != "":
+		k.say("tls.key", "stands without its certificate; expected tls.cert too")
+	case t.Cert != "":
+		if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
+			k.say("tls.cert", fmt.Sprintf("cannot be used with its key: %v; expected PEM files that belong together", err))
+		}
+	}
+	if t.ClientCA == "" {
+		return
+	}
+	if t.Cert == "" {
+		k.say("tls.client_ca", "stands without a certificate of this broker; expected tls.cert and tls.key, since both sides of a link show theirs")
+	}
+	if text, err := readFile(t.ClientCA, maxFile); err != nil {
+		k.say("tls.client_ca", fmt.Sprintf("cannot be read: %v; expected a PEM file", err))
+	} else if !x509.NewCertPool().AppendCertsFromPEM([]byte(text)) {
+		k.say("tls.client_ca", fmt.Sprintf("%s holds no certificate; expected a PEM file", t.ClientCA))
+	}
+}
+
+func (k *checks) limits() {
+	l := k.c.Limits
+	k.within("limits.condition_length", l.ConditionLength, 1, 1<<20, "characters")
+	k.within("limits.client_subscriptions", l.ClientSubscriptions, 1, 10_000_000, "subscriptions")
+	k.within("limits.inbox.count", l.Inbox.Count, 1, math.MaxInt32, "notifications")
+	k.within("limits.inbox.bytes", l.Inbox.Bytes, 1024, 1<<40, "bytes")
+	if s := l.Inbox.Seconds; !(s > 0 && s <= 1e9) {
+		k.say("limits.inbox.seconds", fmt.Sprintf("is %v; expected more than 0 s", s))
+	}
+}
+
+func (k *checks) within(key string, n, lowest, highest int, unit string) {
+	if n < lowest || n > highest {
+		k.say(key, fmt.Sprintf("is %d; expected %d to %d %s", n, lowest, highest, unit))
+	}
+}
+
+func (k *checks) neighbours() {
+	own, at := k.c.Broker.ID, map[string]string{}
+	for i, n := range k.c.Neighbours {
+		key := element("neighbour", i)
+		id := key + ".id"
+		if what := idProblem(n.ID); what != "" {
+			k.say(id, what)
+		} else if n.ID == own {
+			k.say(id, fmt.Sprintf("%q is this broker itself; expected another broker's id", n.ID))
+		} else if other, twice := at[n.ID]; twice {
+			k.say(id, fmt.Sprintf("%q is a neighbour twice; expected once (the other is %s)", n.ID, other))
+		} else {
+			at[n.ID] = key
+			if n.ID < own && k.c.Broker.Links == "" {
+				k.say(id, fmt.Sprintf("%q is lower than %q and so dials this broker, which does not listen for it; expected broker.links", n.ID, own))
+			}
+		}
+		if n.Address == "" {
+			k.say(key+".address", "is missing; expected HOST:PORT of the neighbour's links")
+		} else {
+			k.say(key+".address", addressProblem(n.Address, false))
+		}
+	}
+	registry := k.c.Registry.Broker
+	if registry == own {
+		return
+	}
+	if what := idProblem(registry); what != "" {
+		k.say("registry.broker", what)
+	} else if len(k.c.Neighbours) == 0 {
+		k.say("registry.broker", fmt.Sprintf("%q is unknown: this broker has no neighbour to reach it by; expected %q or a [[neighbour]]", registry, own))
+	}
+}
+
+// ports checks that no two parts are to listen on one port.
+func (k *checks) ports() {
+	g := k.c.Gateway.Listen
+	if g != "" {
+		k.say("gateway.listen", addressProblem(g, true))
+	}
+	taken := map[string]string{}
+	for _, p := range [][2]string{{"broker.listen", k.c.Broker.Listen}, {"broker.links", k.c.Broker.Links}, {"gateway.listen", g}} {
+		_, port, err := net.SplitHostPort(p[1])
+		if n, _ := strconv.Atoi(port); err != nil || n == 0 {
+			continue
+		}
+		if other, twice := taken[p[1]]; twice {
+			k.say(p[0], fmt.Sprintf("%q is also %s; expected a port of its own", p[1], other))
+		}
+		taken[p[1]] = p[0]
+	}
+}
+
+func (k *checks) zones() {
+	for _, name := range slices.Sorted(maps.Keys(k.c.Zones)) {
+		key, polygon := join("zones", name), k.c.Zones[name]
+		switch {
+		case name == "":
+			k.say(key, "has no name; expected one")
+		case len(polygon) < 3:
+			k.say(key, fmt.Sprintf("has %d points; expected a polygon of 3 or more", len(polygon)))
+		case area(polygon) == 0:
+			k.say(key, "encloses nothing; expected a polygon with an area")
+		}
+	}
+}
+
+// area gives twice the signed area of a polygon.
+func area(polygon [][2]float64) float64 {
+	sum := 0.0
+	last := polygon[len(polygon)-1]
+	for _, p := range polygon {
+		sum += last[0]*p[1] - p[0]*last[1]
+		last = p
+	}
+	return sum
+}
+
+func (k *checks) tokens() {
+	names, secrets := map[string]string{}, map[string]string{}
+	for i, t := range k.c.Tokens {
+		key := element("token", i)
+		if t.Name == "" {
+			k.say(key+".name", "is missing; expected a name")
+		} else if other, twice := names[t.Name]; twice {
+			k.say(key+".name", fmt.Sprintf("%q is used twice; expected a name of its own (the other is %s)", t.Name, other))
+		}
+		names[t.Name] = key
+		if t.Secret == "" && t.SecretFile == "" {
+			k.say(key+".secret_file", "is missing; expected a file that holds the secret")
+		} else if other, twice := secrets[t.Secret]; twice && t.Secret != "" {
+			k.say(key+".secret_file", fmt.Sprintf("holds the same secret as that of %s; expected one of its own", other))
+		}
+		secrets[t.Secret] = key
+		k.each(key+".robots", t.Robots, patternProblem)
+		k.each(key+".may", t.May, func(may string) string {
+			if may == MaySubscribe || may == MayCommand {
+				return ""
+			}
+			return fmt.Sprintf("%q is nothing that a token may; expected %s or %s", may, MaySubscribe, MayCommand)
+		})
+	}
+}
+
+// each checks the elements of a list that may not be empty.
+func (k *checks) each(key string, list []string, problem func(string) string) {
+	if len(list) == 0 {
+		k.say(key, "is empty; expected at least one, or leave the key out")
+	}
+	for i, e := range list {
+		k.say(element(key, i), problem(e))
+	}
+}
+
+func element(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
+
+// exists says what is wrong with a file that is to be read.
+func exists(path string) string {
+	if info, err := os.Stat(path); err != nil {
+		return fmt.Sprintf("cannot be read: %v; expected a file", err)
+	} else if info.IsDir() {
+		return fmt.Sprintf("%s is a directory; expected a file", path)
+	}
+	return ""
+}
