@@ -65,25 +65,3 @@ type Publisher interface {
 	// Opened tells whether any client has dev open.
 	Opened(dev player.Addr) bool
 }
-
-// Call is one command or request that a client sent to a device. Commands are
-// never answered: Ack and Nack then do nothing. A request is answered once:
-// later answers are ignored and counted, and a request not answered within
-// Config.AnswerTimeout is refused by the server.
-type Call struct {
-	// Header of the message, its address completed with host and port.
-	Header player.Header
-	// Payload is the decoded body, a pointer to a struct of player/iface; nil
-	// if the body was empty. The driver may keep it.
-	Payload any
-
-	answer answerer
-}
-
-// Ack accepts the request. payload is a pointer to the reply's struct (for most
-// GETs the request's own), or nil for an empty body. A nil payload where stock
-// clients need a body to read becomes a Nack.
-func (c *Call) Ack(payload any) { c.reply(player.Ack, payload) }
-
-// Nack refuses the request; payload is nearly always nil.
-func (c *Call) Nack(payload any) { c.reply(player.Nack, payload) }

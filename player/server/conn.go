@@ -1,0 +1,208 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+
+	"callboard/player"
+)
+
+// Bounds of what one client may have outstanding before no more is read from
+// it. Stock clients have one request outstanding.
+const (
+	maxPending    = 64      // requests at drivers
+	maxReplies    = 1024    // replies not yet written
+	maxReplyBytes = 4 << 20 // the same in bytes
+)
+
+// conn is one client: a goroutine that reads its messages and one that writes
+// what is due from its queue.
+type conn struct {
+	server *Server
+	nc     net.Conn
+	log    *slog.Logger
+	subs   map[uint32]*subscription // of the reading goroutine
+	body   []byte                   // of the reading goroutine, used again
+
+	mu       sync.Mutex
+	wake     sync.Cond // the writer waits for something due
+	room     sync.Cond // the reader waits for fewer outstanding requests
+	q        queue
+	pending  map[*Call]struct{} // at drivers
+	opening  *subscription      // being opened: its readings are held back until the ACK
+	held     []*message
+	draining bool // nothing more is read; replies are still written
+	over     bool // nothing more is written
+}
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{
+		server: s, nc: nc,
+		log:     s.log.With(slog.String("client", nc.RemoteAddr().String()), slog.Uint64("port", uint64(s.port))),
+		subs:    map[uint32]*subscription{},
+		pending: map[*Call]struct{}{},
+	}
+	c.q = queue{limit: s.cfg.QueueLength, maxBytes: s.cfg.QueueBytes}
+	c.wake.L = &c.mu
+	c.room.L = &c.mu
+	return c
+}
+
+// serve runs the connection to its end. A client that half-closes still gets
+// the replies to all that it sent.
+func (c *conn) serve() {
+	c.log.Debug("Player client connected")
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		c.write()
+	}()
+	err := c.read()
+	c.leave()
+	c.mu.Lock()
+	c.draining = true
+	if !errors.Is(err, io.EOF) && !errors.Is(err, errBadSize) {
+		c.over = true
+	}
+	c.wake.Broadcast()
+	c.mu.Unlock()
+	<-written
+	c.nc.Close()
+	c.finish()
+	c.log.Debug("Player client gone", slog.Any("cause", err))
+}
+
+// abort ends the connection from another goroutine.
+func (c *conn) abort() {
+	c.mu.Lock()
+	c.over = true
+	c.wake.Broadcast()
+	c.room.Broadcast()
+	c.mu.Unlock()
+	c.nc.Close()
+}
+
+// finish lets go of everything once both goroutines have ended.
+func (c *conn) finish() {
+	c.mu.Lock()
+	pending := c.pending
+	c.pending = nil
+	c.over = true
+	c.q.clear()
+	c.mu.Unlock()
+	for call := range pending {
+		call.settle()
+	}
+}
+
+// deliver queues a reading of sub's device, as often as the client has opened
+// it.
+func (c *conn) deliver(sub *subscription, m *message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case sub.opens == 0 || c.over:
+		c.server.counters.closed.Add(1)
+	case c.opening != sub:
+		for range sub.opens {
+			c.push(m)
+		}
+		c.signal()
+	case len(c.held) < c.q.limit:
+		c.held = append(c.held, m.hold())
+	default:
+		c.q.dropped++
+		c.server.counters.queueFull.Add(1)
+	}
+}
+
+// push queues m by the rules and counts what became of it. c.mu is held.
+func (c *conn) push(m *message) {
+	switch c.q.push(m) {
+	case full:
+		c.server.counters.queueFull.Add(1)
+	case replaced:
+		c.server.counters.replaced.Add(1)
+	case ignored:
+		c.server.counters.ignored.Add(1)
+	}
+}
+
+// signal wakes the writer if it has something to do. c.mu is held.
+func (c *conn) signal() {
+	if c.q.due() || c.draining {
+		c.wake.Signal()
+	}
+}
+
+// reply queues a reply of the server itself.
+func (c *conn) reply(h player.Header, t player.Type, payload any) {
+	m := c.encodeReply(h, t, payload)
+	c.mu.Lock()
+	if !c.over {
+		c.push(m)
+		c.signal()
+	}
+	c.mu.Unlock()
+	m.release()
+}
+
+// replyFirst queues a reply before everything else and begins a PULL round.
+func (c *conn) replyFirst(h player.Header) {
+	m := c.encodeReply(h, player.Ack, nil)
+	c.mu.Lock()
+	if c.q.pushFront(m) == ignored {
+		c.server.counters.ignored.Add(1)
+	}
+	c.q.request()
+	c.signal()
+	c.mu.Unlock()
+	m.release()
+}
+
+// replyCall queues a driver's answer. Its sequence number is 0, as that of the
+// real drivers is.
+func (c *conn) replyCall(call *Call, t player.Type, payload any) {
+	h := call.Header
+	h.Seq = 0
+	m := c.encodeReply(h, t, payload)
+	c.mu.Lock()
+	delete(c.pending, call)
+	if !c.over {
+		c.push(m)
+		c.signal()
+	}
+	c.room.Signal()
+	c.mu.Unlock()
+	m.release()
+}
+
+// encodeReply makes the reply to h. A payload that is none for it makes the
+// reply a refusal.
+func (c *conn) encodeReply(h player.Header, t player.Type, payload any) *message {
+	h.Type = t
+	h.Timestamp = c.server.cfg.Clock()
+	m, err := c.server.encode(h, payload)
+	if err == nil {
+		return m
+	}
+	c.server.badPayload(h, err)
+	h.Type = player.Nack
+	m = newMessage(h)
+	m.seal()
+	return m
+}
+
+// waitRoom waits while too much is outstanding. It reports false if the
+// connection has ended.
+func (c *conn) waitRoom() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.over && (len(c.pending) >= maxPending || c.q.waitingReplies() >= maxReplies || c.q.replyBytes >= maxReplyBytes) {
+		c.room.Wait()
+	}
+	return !c.over
+}

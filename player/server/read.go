@@ -1,0 +1,154 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+
+	"callboard/player"
+	"callboard/player/iface"
+)
+
+// errBadSize ends a connection whose stream cannot be followed any further.
+var errBadSize = errors.New("server: a message of impossible size")
+
+// read handles the client's messages until it ends: io.EOF if the client has
+// half-closed between two messages.
+func (c *conn) read() error {
+	r := bufio.NewReaderSize(c.nc, 4096)
+	counters := &c.server.counters
+	head := make([]byte, player.HeaderSize)
+	for {
+		if !c.waitRoom() {
+			return net.ErrClosed
+		}
+		if _, err := io.ReadFull(r, head); err != nil {
+			return err
+		}
+		h, err := player.ParseHeader(head)
+		if err != nil || h.Size > c.server.cfg.MaxBody {
+			counters.badSize.Add(1)
+			c.log.Warn("Player client sent a message of impossible size, disconnected",
+				slog.String("message", h.String()), slog.Uint64("size", uint64(h.Size)), slog.Uint64("limit", uint64(c.server.cfg.MaxBody)))
+			return errBadSize
+		}
+		h.Host, h.Robot = c.server.host, c.server.port
+		counters.messagesIn.Add(1)
+		counters.bytesIn.Add(uint64(player.HeaderSize) + uint64(h.Size))
+		if h.Interf == player.InterfacePlayer {
+			err = c.toServer(h, r)
+		} else {
+			err = c.toDevice(h, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// refuse skips the rest of a message that is not served and answers it if it
+// is a request.
+func (c *conn) refuse(h player.Header, r *bufio.Reader) error {
+	if err := skip(r, h.Size); err != nil {
+		return err
+	}
+	if h.Type == player.Request {
+		h.Seq = 0
+		c.reply(h, player.Nack, nil)
+	}
+	return nil
+}
+
+// toDevice hands a command or request to its driver.
+func (c *conn) toDevice(h player.Header, r *bufio.Reader) error {
+	counters := &c.server.counters
+	dev := c.server.device(h.Addr)
+	if dev == nil {
+		counters.unknownDevice.Add(1)
+		return c.refuse(h, r)
+	}
+	known, ok := iface.Lookup(h.Interf, h.Type, h.Subtype)
+	if h.Type != player.Request && h.Type != player.Command || !ok && h.Size > 0 {
+		counters.unknownMessage.Add(1)
+		return c.refuse(h, r)
+	}
+	var payload any
+	switch {
+	case h.Size == 0 && ok && h.Type == player.Command && !known.Empty(),
+		h.Size > 0 && known.Empty():
+		counters.undecodable.Add(1)
+		return c.refuse(h, r)
+	case h.Size > 0:
+		body, err := c.readBody(r, h.Size)
+		if err != nil {
+			return err
+		}
+		payload = known.New()
+		if err := known.Decode(body, payload); err != nil {
+			counters.undecodable.Add(1)
+			h.Size = 0 // read already
+			return c.refuse(h, r)
+		}
+	}
+	c.call(dev, &Call{Header: h, Payload: payload, conn: c})
+	return nil
+}
+
+func (c *conn) call(dev *device, call *Call) {
+	if call.Header.Type == player.Request {
+		c.mu.Lock()
+		c.pending[call] = struct{}{}
+		c.mu.Unlock()
+	}
+	if able, ok := dev.driver.(Capable); ok && call.Header.Type == player.Request && call.Header.Subtype == iface.ReqCapabilities {
+		if q, _ := call.Payload.(*iface.CapabilitiesReq); q != nil && q.Type <= math.MaxUint8 && q.Subtype <= math.MaxUint8 &&
+			able.Handles(dev.addr, player.Type(q.Type), uint8(q.Subtype)) {
+			call.Ack(nil)
+		} else {
+			call.Nack(nil)
+		}
+		return
+	}
+	dev.driver.Handle(call)
+	if call.Header.Type == player.Request {
+		call.expire(c.server.cfg.AnswerTimeout)
+	}
+}
+
+// readBody reads size bytes, taking memory as they come. The slice is valid
+// until the next call.
+func (c *conn) readBody(r *bufio.Reader, size uint32) ([]byte, error) {
+	const step = 64 << 10
+	body := c.body[:0]
+	for len(body) < int(size) {
+		from := len(body)
+		n := min(int(size)-from, max(step, from)) // at most doubles
+		if cap(body) < from+n {
+			body = append(make([]byte, 0, from+n), body...)
+		}
+		body = body[:from+n]
+		if _, err := io.ReadFull(r, body[from:]); err != nil {
+			return nil, notEOF(err)
+		}
+	}
+	if cap(body) <= step {
+		c.body = body
+	}
+	return body, nil
+}
+
+func skip(r *bufio.Reader, n uint32) error {
+	_, err := r.Discard(int(n))
+	return notEOF(err)
+}
+
+// notEOF tells the end in the middle of a message from that between two.
+func notEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// chunk is the most that one write takes, in bytes. A PULL round of ordinary
+// readings fits: ACK, readings and SYNCH leave together.
+const chunk = 64 << 10
+
+var chunks = sync.Pool{New: func() any {
+	b := make([]byte, 0, chunk)
+	return &b
+}}
+
+// write sends the banner, then whatever is due, until the connection is over
+// or, draining, all that was asked for is answered.
+func (c *conn) write() {
+	w := progressWriter{c: c}
+	if err := w.write(c.server.banner[:]); err != nil {
+		c.failed(err)
+		return
+	}
+	var batch []*message
+	for {
+		batch = c.take(batch[:0])
+		if len(batch) == 0 {
+			return
+		}
+		if err := w.send(batch); err != nil {
+			c.failed(err)
+			return
+		}
+	}
+}
+
+// take waits for messages that are due; none means the end.
+func (c *conn) take(batch []*message) []*message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.over && !c.q.due() && !(c.draining && len(c.pending) == 0) {
+		c.wake.Wait()
+	}
+	if c.over {
+		return nil
+	}
+	batch = c.q.take(batch, chunk)
+	c.room.Signal()
+	return batch
+}
+
+// failed ends the connection after a write that failed.
+func (c *conn) failed(err error) {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.server.counters.stalled.Add(1)
+		c.log.Warn("Player client takes nothing, disconnected", slog.Duration("for", c.server.cfg.WriteTimeout))
+	}
+	c.abort()
+}
+
+// progressWriter writes with a deadline that measures progress: a write fails
+// only if no byte was taken for WriteTimeout.
+type progressWriter struct {
+	c   *conn
+	set time.Time // when the deadline was set
+}
+
+// send writes the messages together, as far as they fit a chunk, and releases
+// them.
+func (w *progressWriter) send(batch []*message) error {
+	counters := &w.c.server.counters
+	bp := chunks.Get().(*[]byte)
+	buf, total := (*bp)[:0], 0
+	var err error
+	for i, m := range batch {
+		total += len(m.raw)
+		if len(batch) == 1 {
+			err = w.write(m.raw) // no copy, and perhaps larger than a chunk
+		} else {
+			buf = append(buf, m.raw...)
+		}
+		m.release()
+		batch[i] = nil
+	}
+	if err == nil && len(buf) > 0 {
+		err = w.write(buf)
+	}
+	*bp = buf[:0]
+	chunks.Put(bp)
+	if err == nil {
+		counters.messagesOut.Add(uint64(len(batch)))
+		counters.bytesOut.Add(uint64(total))
+	}
+	return err
+}
+
+func (w *progressWriter) write(b []byte) error {
+	timeout := w.c.server.cfg.WriteTimeout
+	for {
+		if now := time.Now(); now.Sub(w.set) > timeout/8 {
+			w.set = now
+			if err := w.c.nc.SetWriteDeadline(now.Add(timeout)); err != nil {
+				return err
+			}
+		}
+		n, err := w.c.nc.Write(b)
+		if err == nil {
+			return nil
+		}
+		if n == 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		b = b[n:]
+	}
+}
