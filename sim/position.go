@@ -95,9 +95,13 @@ func (p *Position) Velocity() Pose { return p.velocity }
 // Stalled tells whether the last move was undone because something was touched.
 func (p *Position) Stalled() bool { return p.stall }
 
-// halt forgets command and velocity.
+// halt forgets command and velocity. The reported pose of GPS comes to where the
+// robot has stopped.
 func (p *Position) halt() {
 	p.order, p.command, p.velocity = orderVelocity, Pose{}, Pose{}
+	if !p.spec.Odometry {
+		p.reported = p.model.global
+	}
 }
 
 // reset is a new beginning for the base: no command, no stall, odometry as at
@@ -179,8 +183,7 @@ func (p *Position) approach() Pose {
 func (p *Position) move() {
 	v := p.velocity
 	if v == (Pose{}) {
-		p.stall = false
-		return
+		return // a stall stays until the next move, as in Stage
 	}
 	m := p.model
 	dt := float64(m.world.interval) / 1e6

@@ -37,7 +37,16 @@ func NormalizeAngle(a float64) float64 {
 	if math.IsNaN(a) || math.IsInf(a, 0) {
 		return 0
 	}
-	return math.Remainder(a, 2*math.Pi)
+	if math.Abs(a) > 100 {
+		a = math.Remainder(a, 2*math.Pi)
+	}
+	for a > math.Pi {
+		a -= 2 * math.Pi
+	}
+	for a < -math.Pi {
+		a += 2 * math.Pi
+	}
+	return a
 }
 
 // Size is an extent in m: x forward, y left, z up.

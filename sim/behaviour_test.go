@@ -1,0 +1,228 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"callboard/sim/worldfile"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// load makes a World of a file below testdata.
+func load(t testing.TB, dir, name string) *World {
+	t.Helper()
+	file, problems := worldfile.Load(func(n string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, n)) }, name)
+	if file == nil {
+		t.Fatal(worldfile.FirstError(problems))
+	}
+	w, err := New(Config{World: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// loadText makes a World of a world file's text.
+func loadText(t testing.TB, text string) *World {
+	t.Helper()
+	file, problems := worldfile.Load(func(n string) ([]byte, error) {
+		if n == "test.world" {
+			return []byte(text), nil
+		}
+		return nil, os.ErrNotExist
+	}, "test.world")
+	if file == nil {
+		t.Fatal(worldfile.FirstError(problems))
+	}
+	w, err := New(Config{World: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// notSimulated are the cases about models that stand, but do not sense yet.
+var notSimulated = map[string]bool{"bumpers": true, "fiducials": true, "gripper": true}
+
+// TestBehaviourLikeStage plays each case's commands and compares what is
+// printed with real Stage 4.3's output: motion and shapes to 1e-4, ranges to
+// what a ray in Stage's grid may be off.
+func TestBehaviourLikeStage(t *testing.T) {
+	const dir = "testdata/stage-cases/behaviour"
+	cases, err := filepath.Glob(dir + "/*.cmd")
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, c := range cases {
+		name := strings.TrimSuffix(filepath.Base(c), ".cmd")
+		if notSimulated[name] {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			cmds, _ := os.ReadFile(c)
+			want, err := os.ReadFile(dir + "/" + name + ".out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := load(t, dir, name+".world")
+			got := play(t, w, string(cmds))
+			compare(t, strings.Split(strings.TrimSpace(string(want)), "\n"), got, w.File().Resolution)
+		})
+	}
+}
+
+// play carries out commands and gives the lines that they print.
+func play(t *testing.T, w *World, cmds string) []string {
+	var out []string
+	for _, line := range strings.Split(strings.TrimSpace(cmds), "\n") {
+		f := strings.Fields(line)
+		var m *Model
+		if f[0] != "run" {
+			if m = w.Find(f[1]); m == nil {
+				t.Fatalf("no model %q", f[1])
+			}
+		}
+		n := func(i int) float64 { v, _ := strconv.ParseFloat(f[i], 64); return v }
+		switch f[0] {
+		case "sub":
+			m.Subscribe()
+		case "unsub":
+			m.Unsubscribe()
+		case "run":
+			for i := 0; i < int(n(1)); i++ {
+				w.Step()
+			}
+		case "speed":
+			m.Position().SetVelocity(n(2), n(3), n(4))
+		case "goto":
+			m.Position().Goto(n(2), n(3), n(4))
+		case "setpose":
+			m.SetPose(Pose{X: n(2), Y: n(3), Z: n(4), A: n(5)})
+		case "odom":
+			m.Position().SetReported(Pose{X: n(2), Y: n(3), A: n(4)})
+		case "pose":
+			out = append(out, posed(m))
+		case "ranges":
+			out = append(out, ranged(m))
+		case "color":
+			c := m.Color()
+			out = append(out, fmt.Sprintf("%s color %.3f %.3f %.3f %.3f", m.Name(), float64(c.R)/255, float64(c.G)/255, float64(c.B)/255, float64(c.A)/255))
+		case "blocks":
+			out = append(out, blocked(m)...)
+		default:
+			t.Fatalf("unknown command %q", line)
+		}
+	}
+	return out
+}
+
+func posed(m *Model) string {
+	g := m.Global()
+	s := fmt.Sprintf("%s pose %.6f %.6f %.6f %.6f", m.Name(), g.X, g.Y, g.Z, g.A)
+	if p := m.Position(); p != nil {
+		stall := 0
+		if p.Stalled() {
+			stall = 1
+		}
+		r, v := p.Reported(), p.Velocity()
+		s += fmt.Sprintf(" stall %d est %.6f %.6f %.6f vel %.3f %.3f %.3f", stall, r.X, r.Y, r.A, v.X, v.Y, v.A)
+	}
+	return s
+}
+
+func ranged(m *Model) string {
+	s := m.Name()
+	for i := range m.Ranger().Sensors() {
+		s += " ["
+		if m.Ranger().Taken() {
+			for j, r := range m.Ranger().Ranges(i) {
+				s += fmt.Sprintf("%.4f/%.2f ", r, m.Ranger().Intensities(i)[j])
+			}
+		}
+		s += "]"
+	}
+	return s
+}
+
+func blocked(m *Model) []string {
+	z := m.Spec().Size
+	out := []string{fmt.Sprintf("%s size %.3f %.3f %.3f blocks %d", m.Name(), z.X, z.Y, z.Z, len(m.Spec().Body))}
+	for _, b := range m.Spec().Body {
+		s := fmt.Sprintf("   z %.3f..%.3f :", m.Global().Z+b.Low, m.Global().Z+b.High)
+		for _, p := range b.Points {
+			s += fmt.Sprintf(" (%.3f,%.3f)", p.X, p.Y)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// compare compares printed lines number by number.
+func compare(t *testing.T, want, got []string, cell float64) {
+	if len(want) != len(got) {
+		t.Fatalf("%d lines, Stage prints %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	var wantShapes, gotShapes []string
+	for i := range want {
+		limit := 1e-4
+		switch {
+		case strings.Contains(want[i], "/"):
+			limit = math.Max(0.06, 2*cell)
+		case strings.Contains(want[i], "color"):
+			limit = 1.0 / 255
+		case strings.Contains(want[i], "("):
+			// The corners of an outline: their order, that of the outlines, and
+			// corners on a side are free.
+			wantShapes = append(wantShapes, fmt.Sprintf("%.2f", measures(numbers(want[i]))))
+			gotShapes = append(gotShapes, fmt.Sprintf("%.2f", measures(numbers(got[i]))))
+			continue
+		}
+		a, b := numbers(want[i]), numbers(got[i])
+		ok := len(a) == len(b)
+		for j := 0; ok && j < len(a); j++ {
+			ok = math.Abs(a[j]-b[j]) <= limit
+		}
+		if !ok {
+			t.Errorf("line %d:\n Stage %s\n ours  %s", i+1, want[i], got[i])
+		}
+	}
+	sort.Strings(wantShapes)
+	sort.Strings(gotShapes)
+	if diff := cmp.Diff(wantShapes, gotShapes); diff != "" {
+		t.Errorf("outlines (-Stage +ours):\n%s", diff)
+	}
+}
+
+// numbers gives all numbers in a line.
+func numbers(s string) []float64 {
+	var out []float64
+	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" /[](),:", r) }) {
+		for _, part := range strings.Split(f, "..") {
+			if v, err := strconv.ParseFloat(part, 64); err == nil {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// measures gives what two drawings of one outline agree in: heights, area, box.
+func measures(v []float64) []float64 {
+	out := append([]float64(nil), v[:2]...)
+	xs := v[2:]
+	area, box := 0.0, []float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	for i := 0; i+1 < len(xs); i += 2 {
+		j := (i + 2) % len(xs)
+		area += xs[i]*xs[j+1] - xs[j]*xs[i+1]
+		box[0], box[1] = math.Min(box[0], xs[i]), math.Min(box[1], xs[i+1])
+		box[2], box[3] = math.Max(box[2], xs[i]), math.Max(box[3], xs[i+1])
+	}
+	return append(append(out, math.Abs(area)/2), box...)
+}

@@ -1,0 +1,187 @@
+package worldfile
+
+import (
+	"fmt"
+	"math"
+)
+
+// wallThickness is that of the walls which boundary adds, m.
+const wallThickness = 0.01
+
+// shape is a part of a body before it is scaled to the model's size.
+type shape struct {
+	points    []Point
+	low, high float64
+}
+
+// body gives the outlines of a model's body: a box, or what its bitmap and
+// blocks make of it, all together scaled and moved to fill its size.
+func (in *interpreter) body(m *Model, e *Entity, box bool) []Block {
+	if p := e.Get("noblocks"); p != nil && in.integer(e, "noblocks", 0) != 0 {
+		return nil
+	}
+	var shapes []shape
+	picture := e.Get("bitmap") != nil
+	if picture {
+		shapes = in.bitmap(m, e)
+	}
+	blocks := false
+	for _, c := range e.Children {
+		if c.Type == "block" {
+			if s, ok := in.block(c); ok {
+				shapes = append(shapes, s)
+			}
+			blocks = true
+		}
+	}
+	if old := in.polygons(e); old != nil {
+		shapes = append(shapes, old...)
+		blocks = true
+	}
+	if !picture && !blocks {
+		if !box {
+			return nil
+		}
+		shapes = []shape{{points: []Point{{-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}}, high: 1}}
+	}
+	out := scale(shapes, m.Size)
+	// Stage makes the walls before it reads the blocks, the first of which
+	// replaces all there is.
+	if in.flag(e, "boundary", false) && (!blocks || picture) {
+		out = append(out, walls(m.Size)...)
+	}
+	return out
+}
+
+// block reads a block's outline and heights. Without z it is flat.
+func (in *interpreter) block(e *Entity) (shape, bool) {
+	n := in.integer(e, "points", 0)
+	if n < 2 || n > maxOutlinePoints {
+		in.fail(e.Pos, "a block of %d points; expected 2 or more", n)
+		return shape{}, false
+	}
+	// An index without entry is (0, 0), as in Stage; more of them than there are
+	// properties would only make memory of nothing.
+	if n > len(e.Properties)+1000 {
+		in.fail(e.Get("points").Pos, "a block of %d points, of which at most %d are given", n, len(e.Properties))
+		return shape{}, false
+	}
+	given := map[string]*Property{}
+	for _, p := range e.Properties {
+		p.Used = true
+		given[p.Name] = p
+	}
+	s := shape{points: make([]Point, n)}
+	for i := range s.points {
+		p := given[fmt.Sprintf("point[%d]", i)]
+		if p == nil {
+			continue
+		}
+		if len(p.Values) < 2 {
+			in.fail(p.Pos, "%s has %d values; expected [x y]", p.Name, len(p.Values))
+			return s, false
+		}
+		s.points[i] = Point{in.metres(p, 0), in.metres(p, 1)}
+	}
+	if p := in.tuple(e, "z", 2, "[bottom top]"); p != nil {
+		s.low, s.high = in.metres(p, 0), in.metres(p, 1)
+	}
+	anticlockwise(s.points)
+	return s, true
+}
+
+// polygons reads the body of a Stage 2 model.
+func (in *interpreter) polygons(e *Entity) []shape {
+	n := in.integer(e, "polygons", 0)
+	if n <= 0 {
+		return nil
+	}
+	if n > len(e.Properties) {
+		in.fail(e.Get("polygons").Pos, "%d polygons, of which at most %d are given", n, len(e.Properties))
+		return nil
+	}
+	var out []shape
+	for i := 0; i < n; i++ {
+		prefix := fmt.Sprintf("polygon[%d].", i)
+		count := in.integer(e, prefix+"points", 0)
+		e.Get(prefix + "filled")
+		e.Get(prefix + "fill")
+		if count < 2 || count > len(e.Properties) {
+			in.fail(e.Pos, "polygon %d has %d points; expected 2 or more, each given", i, count)
+			return out
+		}
+		s := shape{points: make([]Point, count), high: 1}
+		for j := range s.points {
+			if p := in.tuple(e, fmt.Sprintf("%spoint[%d]", prefix, j), 2, "[x y]"); p != nil {
+				s.points[j] = Point{in.metres(p, 0), in.metres(p, 1)}
+			}
+		}
+		anticlockwise(s.points)
+		out = append(out, s)
+	}
+	return out
+}
+
+// anticlockwise puts an outline's points in order.
+func anticlockwise(ps []Point) {
+	area := 0.0
+	for i, p := range ps {
+		q := ps[(i+1)%len(ps)]
+		area += p.X*q.Y - p.Y*q.X
+	}
+	if area < 0 {
+		for i, j := 0, len(ps)-1; i < j; i, j = i+1, j-1 {
+			ps[i], ps[j] = ps[j], ps[i]
+		}
+	}
+}
+
+// scale moves and stretches the shapes so that the box around them fills size,
+// centred, and stretches their heights without moving them.
+func scale(shapes []shape, size Size) []Block {
+	if len(shapes) == 0 {
+		return nil
+	}
+	minX, minY, minZ := math.Inf(1), math.Inf(1), math.Inf(1)
+	maxX, maxY, maxZ := math.Inf(-1), math.Inf(-1), math.Inf(-1)
+	for _, s := range shapes {
+		for _, p := range s.points {
+			minX, maxX = math.Min(minX, p.X), math.Max(maxX, p.X)
+			minY, maxY = math.Min(minY, p.Y), math.Max(maxY, p.Y)
+		}
+		minZ, maxZ = math.Min(minZ, s.low), math.Max(maxZ, s.high)
+	}
+	x, y, z := ratio(size.X, maxX-minX), ratio(size.Y, maxY-minY), ratio(size.Z, maxZ-minZ)
+	centreX, centreY := (minX+maxX)/2, (minY+maxY)/2
+	out := make([]Block, len(shapes))
+	for i, s := range shapes {
+		b := Block{Points: make([]Point, len(s.points)), Low: s.low * z, High: s.high * z}
+		for j, p := range s.points {
+			b.Points[j] = Point{(p.X - centreX) * x, (p.Y - centreY) * y}
+		}
+		out[i] = b
+	}
+	return out
+}
+
+// ratio is to/from; what has no extent is not stretched.
+func ratio(to, from float64) float64 {
+	if from <= 0 {
+		return 1
+	}
+	return to / from
+}
+
+// walls gives four thin walls just within a body's box.
+func walls(size Size) []Block {
+	x, y, t := size.X/2, size.Y/2, wallThickness
+	rect := func(x0, y0, x1, y1 float64) Block {
+		return Block{Points: []Point{{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}}, High: size.Z}
+	}
+	return []Block{
+		rect(-x, -y, -x+t, y),
+		rect(-x, -y, x, -y+t),
+		rect(-x, y-t, x, y),
+		rect(x-t, -y, x, y),
+	}
+}
