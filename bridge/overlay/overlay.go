@@ -37,9 +37,11 @@ type Why uint8
 
 // Reasons for a gap.
 const (
-	WhyOverflow Why = iota + 1 // more waited than the inbox may hold
-	WhyExpired                 // it waited longer than the inbox keeps things
-	WhyLost                    // the source broker lost its store
+	WhyOverflow     Why = iota + 1 // more waited than the inbox may hold
+	WhyExpired                     // it waited longer than the inbox keeps things
+	WhyLost                        // the source broker lost its store
+	whyAcknowledged                // the client had acknowledged it
+	whys                           // how many there are
 )
 
 // String gives the word that clients are told.
@@ -51,36 +53,193 @@ func (w Why) String() string {
 		return "expired"
 	case WhyLost:
 		return "lost"
+	case whyAcknowledged:
+		return "acknowledged"
 	}
 	return fmt.Sprintf("why %d", uint8(w))
 }
 
 // Broker is the state machine of one broker. It belongs to one goroutine.
 type Broker struct {
-	cfg Config
+	cfg         Config
+	windowCount int // of each key; never more than half of what an inbox may hold
+	windowBytes int
+	now         Instant
+	started     bool
+	period      Instant // when the next one begins
+
+	// As an edge broker.
+	sessions map[string]*session
+	order    []*session // by client
+	conns    map[Conn]*conn
+
+	// As a source broker.
+	stamp      Stamp
+	entries    map[Handle]*entry // the local registry
+	lastHandle Handle
+	held       int64 // bytes of readings in buffers, each reading once
+	earlyHeld  int64 // bytes of readings that wait for their set, for each key
+
+	registry registry
+	stats    Stats
+
+	out     []Output
+	records []Record
+	givens  []*GivenRecord // to be used again
+	given   int            // of givens, in records now
+	taken   bool           // out and records have been taken
 }
 
 // New makes a broker that waits for Restore and Start.
 func New(cfg Config) (*Broker, error) {
-	if cfg.ID == "" {
-		return nil, errors.New("overlay: a broker needs an id")
+	if err := cfg.complete(); err != nil {
+		return nil, err
 	}
-	return &Broker{cfg: cfg}, nil
+	return &Broker{
+		cfg:         cfg,
+		windowCount: max(1, min(cfg.Window, cfg.Inbox.Count/2)),
+		windowBytes: max(1, min(cfg.WindowBytes, cfg.Inbox.Bytes/2)),
+		sessions:    map[string]*session{},
+		conns:       map[Conn]*conn{},
+		entries:     map[Handle]*entry{},
+		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
+	}, nil
 }
 
-// Step takes in what happened at the time now.
-func (b *Broker) Step(now Instant, in Input) {}
+func (c *Config) complete() error {
+	if c.ID == "" {
+		return errors.New("overlay: a broker needs an id")
+	}
+	for _, d := range []struct {
+		value *int
+		name  string
+		def   int
+	}{
+		{&c.Subscriptions, "Subscriptions", 10_000},
+		{&c.Clients, "Clients", 100_000},
+		{&c.Window, "Window", 1024},
+		{&c.WindowBytes, "WindowBytes", 1 << 20},
+		{&c.Inbox.Count, "Inbox.Count", 10_000},
+		{&c.Inbox.Bytes, "Inbox.Bytes", 16 << 20},
+	} {
+		if *d.value < 0 {
+			return fmt.Errorf("overlay: %s is %d; expected 1 or more", d.name, *d.value)
+		}
+		if *d.value == 0 {
+			*d.value = d.def
+		}
+	}
+	for _, d := range []struct {
+		value *Duration
+		name  string
+		def   Duration
+	}{{&c.Heartbeat, "Heartbeat", Second}, {&c.Inbox.Keep, "Inbox.Keep", 600 * Second}} {
+		if *d.value < 0 {
+			return fmt.Errorf("overlay: %s is %d µs; expected more than 0", d.name, *d.value)
+		}
+		if *d.value == 0 {
+			*d.value = d.def
+		}
+	}
+	return nil
+}
 
-// Records gives what the steps since the last call want stored, to be written
-// before their outputs are carried out. They are valid until the next Step.
-func (b *Broker) Records() []Record { return nil }
+// Step takes in what happened at the time now. Before Start only Restore has
+// an effect, after it Restore has none.
+func (b *Broker) Step(now Instant, in Input) {
+	b.begin()
+	b.now = max(b.now, now)
+	switch in := in.(type) {
+	case *Restore:
+		if !b.started {
+			b.restore(in.Records)
+		}
+		return
+	case *Start:
+		if !b.started {
+			b.start(in.StoreLost)
+		}
+		return
+	}
+	if !b.started {
+		return
+	}
+	b.passTime()
+	switch in := in.(type) {
+	case *Matched:
+		b.matched(in)
+	case *Ack:
+		b.ack(in)
+	case *Hello:
+		b.hello(in)
+	case *Subscribe:
+		b.subscribe(in)
+	case *Update:
+		b.update(in)
+	case *Unsubscribe:
+		b.unsubscribe(in)
+	case *Disconnected:
+		b.disconnected(in.Conn)
+	case *Installed:
+		b.installed(in)
+	case *Advertise:
+		b.advertise(in)
+	case *Withdraw:
+		b.withdraw(in)
+	case *RobotState:
+		b.robotState(in)
+	case *RunFailed:
+		b.runFailed(in)
+	}
+}
+
+// Records gives what the steps since the last call of Outputs want stored, to
+// be written before their outputs are carried out. They are valid until the
+// next Step.
+func (b *Broker) Records() []Record { return b.records }
 
 // Outputs gives what the steps since the last call want done, in order. The
 // slice is valid until the next Step, what it points to for good.
-func (b *Broker) Outputs() []Output { return nil }
+func (b *Broker) Outputs() []Output {
+	b.taken = true
+	return b.out
+}
 
 // Deadline is when the next Tick is due.
-func (b *Broker) Deadline() Instant { return 0 }
+func (b *Broker) Deadline() Instant { return b.period }
 
-// Subscription gives a subscription of the client on conn, to merge an update with.
-func (b *Broker) Subscription(conn Conn, id string) (*Subscription, bool) { return nil, false }
+func (b *Broker) begin() {
+	if !b.taken {
+		return
+	}
+	b.taken = false
+	clear(b.out)
+	clear(b.records)
+	b.out, b.records = b.out[:0], b.records[:0]
+	for _, g := range b.givens[:b.given] {
+		clear(g.Hits)
+		*g = GivenRecord{Hits: g.Hits[:0]}
+	}
+	b.given = 0
+}
+
+func (b *Broker) put(o Output)       { b.out = append(b.out, o) }
+func (b *Broker) record(r Record)    { b.records = append(b.records, r) }
+func (b *Broker) send(c Conn, m any) { b.put(&Send{Conn: c, Message: m}) }
+
+// newGiven gives a record for a reading, which is appended when it has hits.
+func (b *Broker) newGiven(r *Reading) *GivenRecord {
+	if b.given == len(b.givens) {
+		b.givens = append(b.givens, &GivenRecord{})
+	}
+	g := b.givens[b.given]
+	g.Reading, g.At = r, b.now
+	b.given++
+	b.record(g)
+	return g
+}
+
+// fail answers what a client may not do.
+func (b *Broker) fail(c Conn, id string, code protocol.Code, format string, args ...any) {
+	b.send(c, &protocol.Error{Op: protocol.OpError, ID: id, Code: code, Message: fmt.Sprintf(format, args...)})
+}

@@ -76,6 +76,7 @@ type AckedRecord struct {
 type GapRecord struct {
 	Handle   Handle
 	From, To uint64
+	New      uint64 // the first number that was not in the gap before
 	Why      Why
 }
 

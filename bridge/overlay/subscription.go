@@ -17,10 +17,11 @@ type Subscription struct {
 	// Allowed are the robot patterns that the client's token grants; none
 	// means all. A robot must match one of them and one of Robots.
 	Allowed []string
-	// Interfaces are those that the condition names (Player's names, "laser"
-	// for what may also come from a ranger): for the registry's test of which
-	// sources can match. None means not known: then every source can.
-	Interfaces []string
+	// Needs are the devices without which the condition is never true, for the
+	// registry's test of which robots can match: of each group one interface
+	// (Player's names: {{"laser", "ranger"}, {"position2d"}}). None: not known,
+	// so every robot can.
+	Needs [][]string
 }
 
 // Hash names a set of subscriptions, or one. The hash of a set is the sum of

@@ -1,0 +1,292 @@
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"callboard/subscribe/protocol"
+)
+
+// maxAttachment is the highest attachment that a client may count to: every
+// JSON number up to it is exact. maxWord bounds the words for sessions and
+// sources, in bytes.
+const (
+	maxAttachment = 1<<53 - 1
+	maxWord       = 512
+)
+
+// resumed is what a hello says of a source.
+type resumed struct {
+	source BrokerID
+	stamp  Stamp
+	num    uint64
+}
+
+// hello attaches a client: it resumes its session, or begins another one. A
+// hello with anything wrong in it changes nothing and is the connection's end.
+func (b *Broker) hello(h *Hello) {
+	if b.conns[h.Conn] != nil {
+		b.fail(h.Conn, "", protocol.BadMessage, "hello was said already on this connection")
+		return
+	}
+	birth, nums, refusal := b.readHello(h)
+	if refusal == nil {
+		refusal = b.mayAttach(h)
+	}
+	if refusal != nil {
+		refusal.Op = protocol.OpError
+		b.send(h.Conn, refusal)
+		b.put(&Close{Conn: h.Conn, Code: refusal.Code, Reason: refusal.Message})
+		return
+	}
+	s := b.attach(h, birth)
+	ended, put, tell := b.listed(s, h.Subscriptions)
+	if b.resume(s, nums) { // the matcher gets the whole set
+		ended, put = nil, nil
+	}
+	b.welcome(s)
+	for i := range h.Refused {
+		refused := h.Refused[i]
+		refused.Op = protocol.OpError
+		b.send(h.Conn, &refused)
+	}
+	b.changeSet(s, ended, put, tell, true)
+	if len(s.pending) == 0 {
+		b.becomeReady(s)
+	}
+}
+
+// readHello checks what a hello says by itself.
+func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *protocol.Error) {
+	bad := func(format string, args ...any) (Session, []resumed, *protocol.Error) {
+		return Session{}, nil, &protocol.Error{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
+	}
+	if h.Client != "" {
+		if wrong := checkID("client", h.Client); wrong != "" {
+			return bad("%s", wrong)
+		}
+	} else if h.Session != "" {
+		return bad("a session can be resumed by a client with an id only; expected client beside session")
+	}
+	if h.Attachment != nil && *h.Attachment > maxAttachment {
+		return bad("attachment is %d; expected a number up to %d", *h.Attachment, uint64(maxAttachment))
+	}
+	if len(h.Session) > maxWord {
+		return bad("session is too long; expected the word from welcome")
+	}
+	if h.Session != "" {
+		var err error
+		if birth, err = ParseSession(h.Session); err != nil {
+			return bad("%v", err)
+		}
+	} else if len(h.Num) > 0 {
+		return bad("num belongs to a session; expected session beside it")
+	}
+	if len(h.Num) > maxSources {
+		return bad("num lists %d sources; expected up to %d", len(h.Num), maxSources)
+	}
+	for _, word := range slices.Sorted(maps.Keys(h.Num)) {
+		num := h.Num[word]
+		source, stamp, err := ParseSourceWord(word)
+		if err == nil && (len(word) > maxWord || stamp > maxAttachment) {
+			err = fmt.Errorf("source %q is none that a broker gave", clip(word))
+		}
+		if err != nil {
+			return bad("num: %v", err)
+		}
+		nums = append(nums, resumed{source, stamp, num})
+	}
+	slices.SortFunc(nums, func(a, b resumed) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.stamp, b.stamp))
+	})
+	if len(h.Subscriptions) > b.cfg.Subscriptions {
+		return Session{}, nil, &protocol.Error{Code: protocol.Overloaded,
+			Message: fmt.Sprintf("hello lists %d subscriptions; the limit is %d", len(h.Subscriptions), b.cfg.Subscriptions)}
+	}
+	seen := make(map[string]bool, len(h.Subscriptions))
+	for i, sub := range h.Subscriptions {
+		if wrong := checkID("id", sub.ID); wrong != "" {
+			return bad("subscription %d: %s", i+1, wrong)
+		}
+		if seen[sub.ID] {
+			return bad("subscription %d: the id %q is listed twice", i+1, clip(sub.ID))
+		}
+		seen[sub.ID] = true
+	}
+	return birth, nums, nil
+}
+
+// mayAttach refuses an attachment that is not above the newest known.
+func (b *Broker) mayAttach(h *Hello) *protocol.Error {
+	if h.Client == "" {
+		return nil
+	}
+	s := b.sessions[h.Client]
+	if s == nil {
+		if len(b.sessions) >= b.cfg.Clients {
+			return &protocol.Error{Code: protocol.Overloaded, Message: fmt.Sprintf("this broker keeps %d clients, which is the limit", len(b.sessions))}
+		}
+		return nil
+	}
+	if newest := s.epoch.Attachment; h.Attachment != nil && *h.Attachment <= newest {
+		return &protocol.Error{Code: protocol.Conflict, Attachment: &newest,
+			Message: fmt.Sprintf("attachment %d is not above %d, the newest of client %q", *h.Attachment, newest, clip(h.Client))}
+	}
+	return nil
+}
+
+// attach gives the hello's session with the new connection in it. Another
+// connection of the client is closed; another session of it ends.
+func (b *Broker) attach(h *Hello, birth Session) *session {
+	client, s := h.Client, b.sessions[h.Client]
+	if client == "" {
+		client, s = "\x00"+strconv.FormatUint(uint64(h.Conn), 10), nil
+	}
+	epoch := Epoch{Attachment: uint64(max(b.now, 1)), Edge: b.cfg.ID, Revision: uint64(max(b.now, 0))}
+	if s != nil {
+		epoch.Attachment = max(epoch.Attachment, s.epoch.Attachment+1)
+		epoch.Revision = max(epoch.Revision, s.epoch.Revision+1)
+	}
+	if h.Attachment != nil {
+		epoch.Attachment = *h.Attachment
+	}
+	heard := never
+	if s != nil && s.conn != nil {
+		heard = s.conn.heard // it may have been dead since
+		b.conflict(s, epoch.Attachment)
+	}
+	if s != nil && (h.Session == "" || birth != s.birth) {
+		b.endSession(s)
+		s = nil
+	}
+	since := never
+	if s == nil {
+		if h.Session == "" {
+			birth = Session(epoch)
+		} else {
+			since = 0 // what it missed elsewhere is not known
+		}
+		s = b.newSession(client, birth, epoch)
+		s.anonymous = h.Client == ""
+	} else {
+		s.epoch, since = epoch, min(s.seen, heard)
+	}
+	s.conn = &conn{id: h.Conn, session: s, since: since, heard: b.now}
+	b.conns[h.Conn] = s.conn
+	if !s.anonymous {
+		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch})
+	}
+	return s
+}
+
+// conflict closes the connection of a session whose client is attached by another (L4).
+func (b *Broker) conflict(s *session, newest uint64) {
+	const why = "another connection with this client id has taken over"
+	id := s.conn.id
+	b.detach(s)
+	b.send(id, &protocol.Error{Op: protocol.OpError, Code: protocol.Conflict, Message: why, Attachment: &newest})
+	b.put(&Close{Conn: id, Code: protocol.Conflict, Reason: why})
+}
+
+// listed makes the session's set what hello lists. What it does not list has
+// ended; what has changed is an update.
+func (b *Broker) listed(s *session, list []*Subscription) (ended []string, put, tell []*sub) {
+	goesOn := make(map[string]bool, len(list))
+	for _, subscription := range list {
+		goesOn[subscription.ID] = true
+	}
+	for _, old := range s.sorted() {
+		if !goesOn[old.ID] {
+			ended = append(ended, old.ID)
+			b.endSub(s, old)
+		}
+	}
+	for _, subscription := range list {
+		hash := subscription.Hash()
+		old := s.subs[subscription.ID]
+		if old == nil || old.hash != hash {
+			old = b.addSub(s, subscription, hash, s.epoch.Revision)
+			put = append(put, old)
+		}
+		tell = append(tell, old)
+	}
+	return ended, put, tell
+}
+
+// resume takes the nums of hello: each key goes on after what the client has
+// processed. It tells whether it has made a key here.
+func (b *Broker) resume(s *session, nums []resumed) bool {
+	for _, in := range slices.Clone(s.inboxes) {
+		at := slices.IndexFunc(nums, func(r resumed) bool { return r.source == in.key.Source && r.stamp == in.key.Stamp })
+		newer := slices.ContainsFunc(nums, func(r resumed) bool { return r.source == in.key.Source && r.stamp > in.key.Stamp })
+		switch {
+		case at < 0 && newer: // it has ended, and the client knows
+			b.leave(in)
+		case at < 0: // the client has not been told of it yet, or of what it acknowledged last
+			in.told = in.buf.num
+		case in.key.Source == b.cfg.ID && nums[at].num > in.buf.last:
+			b.leave(in) // numbers were given that the store has lost
+			b.forgotten(s, in.key, nums[at].num)
+		default:
+			b.acknowledge(in, nums[at].num)
+			in.told = nums[at].num
+		}
+	}
+	again := false
+	for _, r := range nums {
+		key := Key{Client: s.client, Session: s.birth, Source: r.source, Stamp: r.stamp}
+		if slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key == key }) {
+			continue
+		}
+		switch {
+		case r.source != b.cfg.ID: // out of reach: it waits (G3)
+			s.addInbox(b.emptyInbox(s, key, r.num))
+		case r.num > 0 || r.stamp != b.stamp || s.local != nil:
+			b.forgotten(s, key, r.num)
+		default:
+			again = true
+		}
+	}
+	// A source broker once named stays named, and a sequence that has ended is followed by another.
+	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
+	if s.local != nil || !again {
+		return false
+	}
+	b.enter(s, nil)
+	return true
+}
+
+func (b *Broker) emptyInbox(s *session, key Key, num uint64) *inbox {
+	buf := &buffer{held: &b.held, num: num, last: num}
+	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, buf: buf, told: num}
+}
+
+// forgotten answers a key that is not in the local registry (S7, gone): its
+// sequence has ended after num, and one with another stamp follows.
+func (b *Broker) forgotten(s *session, key Key, num uint64) {
+	if key.Stamp >= b.stamp {
+		b.stamp = max(b.stamp, key.Stamp)
+		b.newStamp()
+	}
+	in := b.emptyInbox(s, key, num)
+	in.ended = true
+	s.addInbox(in)
+}
+
+func (b *Broker) welcome(s *session) {
+	client := s.client
+	if s.anonymous {
+		client = ""
+	}
+	brokers := b.cfg.Brokers
+	if brokers == nil {
+		brokers = []protocol.BrokerURL{}
+	}
+	b.send(s.conn.id, &protocol.Welcome{
+		Op: protocol.OpWelcome, Broker: string(b.cfg.ID), Client: client, Session: s.birth.String(), Attachment: s.epoch.Attachment,
+		Heartbeat: float64(b.cfg.Heartbeat) / float64(Second), Window: b.windowCount, Brokers: brokers,
+	})
+}

@@ -1,0 +1,289 @@
+package overlay
+
+import (
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
+
+// inbox is what an edge broker keeps of one key for its client: it delivers
+// in sequence, once, and keeps what the client has not acknowledged.
+type inbox struct {
+	key     Key
+	word    string // the key's source, to the client
+	session *session
+	entry   *entry // the key in the local registry; nil when its source is elsewhere, or it has been forgotten there
+	buf     *buffer
+	told    uint64 // the highest number that the client has been told of on this connection
+	ended   bool   // no more comes: after what is here the client is told that the sequence has ended
+	endTold bool   // on this connection
+}
+
+func (s *session) addInbox(in *inbox) {
+	at, _ := slices.BinarySearchFunc(s.inboxes, in.key, func(in *inbox, k Key) int { return in.key.Compare(k) })
+	s.inboxes = slices.Insert(s.inboxes, at, in)
+}
+
+// inboxOf gives the session's inbox of a source.
+func (s *session) inboxOf(word string) *inbox {
+	for _, in := range s.inboxes {
+		if in.word == word {
+			return in
+		}
+	}
+	return nil
+}
+
+// leave takes an inbox away, and its key if it is in the local registry.
+func (b *Broker) leave(in *inbox) {
+	s := in.session
+	if at := slices.Index(s.inboxes, in); at >= 0 {
+		s.inboxes = slices.Delete(s.inboxes, at, at+1)
+	}
+	if in.entry != nil {
+		b.dropEarly(in.entry)
+		b.remove(in.entry)
+	}
+	in.buf.free()
+}
+
+// pump sends what waits, as far as the window goes.
+func (b *Broker) pump(in *inbox) {
+	s, buf := in.session, in.buf
+	if s.conn == nil || !s.conn.ready {
+		return
+	}
+	if in.told < buf.num && buf.num > 0 { // acknowledged once, and now asked for again
+		b.tellGap(in, buf.num, whyAcknowledged)
+	}
+	for ; buf.next < len(buf.items); buf.next++ {
+		it := &buf.items[buf.next]
+		switch {
+		case it.dead:
+			continue
+		case it.gap():
+			b.tellGap(in, it.to, it.why)
+			continue
+		case !b.alive(in, buf.next):
+			b.pass(in, buf.next)
+			continue
+		}
+		if buf.flight.count >= b.windowCount || buf.flight.count > 0 && buf.flight.bytes+it.size > b.windowBytes {
+			return
+		}
+		buf.flight.count++
+		buf.flight.bytes += it.size
+		b.stats.Notified++
+		b.put(&Notify{Conn: s.conn.id, Source: in.word, Seq: it.from, Skipped: it.from - in.told - 1, Reading: it.reading, Subscriptions: it.names})
+		in.told = it.to
+	}
+	if len(buf.newest) > 0 {
+		clear(buf.newest) // nothing waits
+	}
+	if buf.dead > 0 {
+		buf.trim()
+	}
+	if in.ended {
+		b.tellEnd(in)
+	}
+}
+
+func (b *Broker) tellGap(in *inbox, to uint64, why Why) {
+	from := in.told + 1
+	in.told = to
+	b.stats.Gaps++
+	b.send(in.session.conn.id, &protocol.Gap{Op: protocol.OpGap, Source: in.word, From: from, To: &to, Why: why.String()})
+}
+
+// tellEnd says that the sequence has ended and which follows it. Nothing more
+// is kept of it but what the client has not acknowledged.
+func (b *Broker) tellEnd(in *inbox) {
+	if !in.endTold {
+		in.endTold = true
+		b.stats.Gaps++
+		gap := &protocol.Gap{Op: protocol.OpGap, Source: in.word, From: in.told + 1, Why: WhyLost.String()}
+		if in.session.local != nil {
+			gap.Next = in.session.local.inbox.word
+		}
+		b.send(in.session.conn.id, gap)
+	}
+	if in.buf.empty() {
+		b.leave(in)
+	}
+}
+
+// alive takes the names of subscriptions that have ended out of the item at
+// index i and tells whether there are others.
+func (b *Broker) alive(in *inbox, i int) bool {
+	it, s := &in.buf.items[i], in.session
+	if it.ends == s.ends {
+		return true
+	}
+	it.ends = s.ends
+	names := s.liveNames(it.names, it.revision)
+	if len(names) == 0 {
+		return false
+	}
+	it.names = names
+	return true
+}
+
+// pass passes the item at index i over: its numbers will be counted in skipped.
+func (b *Broker) pass(in *inbox, i int) {
+	it := in.buf.items[i]
+	in.buf.kill(i)
+	b.stats.Passed++
+	if in.stored() {
+		b.record(&PassedRecord{Handle: in.entry.handle, From: it.from, To: it.to})
+	}
+}
+
+func (in *inbox) stored() bool { return in.entry != nil && !in.session.anonymous }
+
+// bound lets the newest item conflate what waits before it, and gives up the
+// oldest that wait as far as the limits ask for it.
+func (b *Broker) bound(in *inbox) {
+	buf := in.buf
+	if in.session.latest > 0 {
+		b.conflate(in, len(buf.items)-1)
+		buf.trim()
+	}
+	for buf.count > b.cfg.Inbox.Count || buf.bytes > b.cfg.Inbox.Bytes {
+		if !b.giveUp(in, WhyOverflow) {
+			return
+		}
+	}
+}
+
+// giveUp makes the oldest notification that waits part of a gap, or passes it
+// over if nobody wants it any more. It gives false if there is none.
+func (b *Broker) giveUp(in *inbox, why Why) bool {
+	i, ok := in.buf.oldestVictim()
+	if !ok {
+		return false
+	}
+	if !in.buf.items[i].gap() && !b.alive(in, i) {
+		b.pass(in, i)
+		in.buf.trim()
+		return true
+	}
+	before := in.buf.count
+	g, fresh, ok := in.buf.gapOldest(why)
+	if ok {
+		b.stats.Lost[why] += uint64(before - in.buf.count)
+		b.recordGap(in, g, fresh)
+	}
+	return ok
+}
+
+func (b *Broker) recordGap(in *inbox, g item, fresh uint64) {
+	if in.stored() {
+		b.record(&GapRecord{Handle: in.entry.handle, From: g.from, To: g.to, New: fresh, Why: g.why})
+	}
+}
+
+// expire gives up what has waited since before the given time.
+func (b *Broker) expire(in *inbox, before Instant) {
+	for {
+		i, ok := in.buf.oldestVictim()
+		if !ok || in.buf.items[i].at >= before || !b.giveUp(in, WhyExpired) {
+			return
+		}
+	}
+}
+
+// conflate takes the names of latest subscriptions in the item at index i out
+// of the older item of the same device that waits.
+func (b *Broker) conflate(in *inbox, i int) {
+	buf := in.buf
+	it := &buf.items[i]
+	if it.dead || it.gap() {
+		return
+	}
+	for n := range it.names {
+		sub := in.session.live(it.names[n].ID, it.revision)
+		if sub == nil || !sub.latest() {
+			continue
+		}
+		d := device{id: sub.ID, robot: it.reading.Robot, interf: it.reading.Interface, index: it.reading.Index}
+		old, known := buf.newest[d]
+		if buf.newest == nil {
+			buf.newest = map[device]uint64{}
+		}
+		buf.newest[d] = it.from
+		if !known || old == it.from {
+			continue
+		}
+		if j, found := buf.find(old); found && j >= buf.next && !buf.items[j].gap() {
+			b.takeName(in, j, sub.ID)
+		}
+	}
+}
+
+// takeName takes a name out of the item at index i, which is shared with what
+// has been sent: the others are copied.
+func (b *Broker) takeName(in *inbox, i int, id string) {
+	it := &in.buf.items[i]
+	var kept []protocol.Matched
+	for n := range it.names {
+		if it.names[n].ID != id && in.session.live(it.names[n].ID, it.revision) != nil {
+			kept = append(kept, it.names[n])
+		}
+	}
+	b.stats.Conflated++
+	if len(kept) == 0 {
+		b.pass(in, i)
+		return
+	}
+	it.names = kept
+}
+
+// conflateAll conflates all that waits, and bounds it: the client has gone.
+func (b *Broker) conflateAll(in *inbox) {
+	buf := in.buf
+	buf.newest = nil
+	if in.session.latest > 0 {
+		for i := buf.next; i < len(buf.items); i++ {
+			b.conflate(in, i)
+		}
+	}
+	buf.trim()
+	for buf.count > b.cfg.Inbox.Count || buf.bytes > b.cfg.Inbox.Bytes {
+		if !b.giveUp(in, WhyOverflow) {
+			return
+		}
+	}
+}
+
+// ack takes the client's acknowledgement of all up to a number.
+func (b *Broker) ack(a *Ack) {
+	s := b.attached(a.Conn, "")
+	if s == nil {
+		return
+	}
+	in := s.inboxOf(a.Source)
+	if in == nil {
+		if _, _, err := ParseSourceWord(a.Source); err != nil {
+			b.fail(a.Conn, "", protocol.BadMessage, "ack: %v", err)
+		}
+		return // of a sequence that has ended
+	}
+	if a.Num > in.buf.last {
+		b.fail(a.Conn, "", protocol.BadMessage, "ack: num is %d, but the last of source %s is %d", a.Num, in.word, in.buf.last)
+		return
+	}
+	b.acknowledge(in, a.Num)
+	b.pump(in)
+}
+
+// acknowledge drops all up to num: A1.
+func (b *Broker) acknowledge(in *inbox, num uint64) {
+	if num <= in.buf.num {
+		return
+	}
+	in.buf.drop(num)
+	in.told = max(in.told, num)
+	if in.stored() {
+		b.record(&AckedRecord{Handle: in.entry.handle, Num: num})
+	}
+}

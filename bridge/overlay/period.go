@@ -1,0 +1,43 @@
+package overlay
+
+import (
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
+
+// passTime does what a period asks for, once in each.
+func (b *Broker) passTime() {
+	if b.now < b.period {
+		return
+	}
+	period := Instant(b.cfg.Heartbeat)
+	b.period += (1 + (b.now-b.period)/period) * period
+	if len(b.conns) > 0 {
+		b.put(&Heartbeat{Message: protocol.Heartbeat{Op: protocol.OpHeartbeat, Broker: string(b.cfg.ID), Time: b.now.Seconds()}})
+	}
+	before := b.now - Instant(b.cfg.Inbox.Keep)
+	for _, s := range slices.Clone(b.order) {
+		if s.conn == nil && s.seen < before {
+			b.forget(s)
+			continue
+		}
+		for _, in := range s.inboxes { // L1: the edge is here, so refreshing is no message
+			if in.entry != nil {
+				in.entry.seen = b.now
+			}
+			b.expire(in, before)
+		}
+	}
+}
+
+// forget takes away the session of a client that was absent for the session
+// time (L4), and its key, which nobody unsubscribed: a new stamp (L5).
+func (b *Broker) forget(s *session) {
+	had := s.local != nil
+	b.endSession(s)
+	b.stats.Forgotten++
+	if had {
+		b.newStamp()
+	}
+}

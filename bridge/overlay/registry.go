@@ -1,0 +1,223 @@
+package overlay
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"callboard/subscribe/protocol"
+)
+
+// registry is who knows advertisements. Without neighbours it knows the
+// robots that this broker reads.
+type registry struct {
+	robots    map[string]*robot
+	names     []string             // of robots, sorted
+	selectors map[string]*selector // by their canonical text
+	event     uint64               // counts, so that a selector is asked once an event
+	version   uint64               // counts the changes of names
+}
+
+// robot is an advertisement and what became of the robot.
+type robot struct {
+	name, world string
+	devices     []string // nil: not known
+	up          bool
+	since       Instant
+}
+
+// selector is the part of a subscription that robots' names must match. Equal
+// ones are shared: an event of a robot asks each once.
+type selector struct {
+	text            string
+	robots, allowed []string
+	users           int
+	event           uint64 // of the answer
+	answer          bool
+	version         uint64 // of the registry, when some was found out
+	some            bool   // it matches some robot's name
+}
+
+func (s *selector) matches(name string) bool {
+	return matchesAny(s.robots, name) && matchesAny(s.allowed, name)
+}
+
+// matchesAny tells whether one of the patterns matches; none means all.
+func matchesAny(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if p == name {
+			return true
+		}
+		if ok, err := path.Match(p, name); ok && err == nil {
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+// acquire gives the shared selector of a subscription.
+func (r *registry) acquire(sub *Subscription) *selector {
+	text := strings.Join(sub.Robots, "\x00") + "\x01" + strings.Join(sub.Allowed, "\x00")
+	s := r.selectors[text]
+	if s == nil {
+		s = &selector{text: text, robots: sub.Robots, allowed: sub.Allowed}
+		r.selectors[text] = s
+	}
+	s.users++
+	return s
+}
+
+func (r *registry) giveBack(s *selector) {
+	if s.users--; s.users == 0 {
+		delete(r.selectors, s.text)
+	}
+}
+
+// ask tells whether s matches the robot of the present event.
+func (r *registry) ask(s *selector, name string) bool {
+	if s.event != r.event {
+		s.event, s.answer = r.event, s.matches(name)
+	}
+	return s.answer
+}
+
+// canMatch is the registry's test of a subscription: a 'no' is never false.
+func (r *robot) canMatch(sub *sub) bool {
+	if !sub.selector.matches(r.name) {
+		return false
+	}
+	if r.devices == nil {
+		return true
+	}
+	for _, group := range sub.Needs {
+		if !slices.ContainsFunc(r.devices, func(d string) bool { return slices.Contains(group, interfaceOf(d)) }) {
+			return false
+		}
+	}
+	return len(sub.Devices) == 0 || slices.ContainsFunc(r.devices, func(d string) bool { return deviceMatches(sub.Devices, d) })
+}
+
+// deviceMatches tells whether a pattern may mean the device. A ranger can
+// stand for a laser or a sonar.
+func deviceMatches(patterns []string, d string) bool {
+	interf := interfaceOf(d)
+	if matchesAny(patterns, d) || matchesAny(patterns, interf) {
+		return true
+	}
+	if interf != "ranger" {
+		return false
+	}
+	index := strings.TrimPrefix(d, interf)
+	return matchesAny(patterns, "laser") || matchesAny(patterns, "sonar") ||
+		matchesAny(patterns, "laser"+index) || matchesAny(patterns, "sonar"+index)
+}
+
+func interfaceOf(d string) string {
+	interf, _, _ := strings.Cut(d, ":")
+	return interf
+}
+
+// anyCanMatch tells whether a robot is registered that sub can match.
+func (r *registry) anyCanMatch(sub *sub) bool {
+	if sel := sub.selector; sel.version != r.version {
+		sel.version, sel.some = r.version, slices.ContainsFunc(r.names, sel.matches)
+	}
+	if !sub.selector.some {
+		return false
+	}
+	for _, name := range r.names {
+		if r.robots[name].canMatch(sub) {
+			return true
+		}
+	}
+	return false
+}
+
+// advertise registers a robot: sets that can match it come into the local
+// registry now (6).
+func (b *Broker) advertise(in *Advertise) {
+	r := b.robot(in.Robot)
+	r.world, r.devices = in.World, slices.Clone(in.Devices)
+	if in.Devices != nil && r.devices == nil {
+		r.devices = []string{}
+	}
+	b.registry.event++
+	for _, s := range b.order {
+		if s.local == nil && b.selects(s, r) && s.anySub(r.canMatch) {
+			b.enter(s, nil)
+		}
+	}
+}
+
+// robot gives the robot's registration, a new one if need be.
+func (b *Broker) robot(name string) *robot {
+	r := b.registry.robots[name]
+	if r == nil {
+		r = &robot{name: name, since: b.now}
+		b.registry.robots[name] = r
+		at, _ := slices.BinarySearch(b.registry.names, name)
+		b.registry.names = slices.Insert(b.registry.names, at, name)
+		b.registry.version++
+	}
+	return r
+}
+
+// withdraw takes an advertisement back. Keys stay: a source broker once named
+// stays named until the session ends (G1).
+func (b *Broker) withdraw(in *Withdraw) {
+	if b.registry.robots[in.Robot] == nil {
+		return
+	}
+	delete(b.registry.robots, in.Robot)
+	at, _ := slices.BinarySearch(b.registry.names, in.Robot)
+	b.registry.names = slices.Delete(b.registry.names, at, at+1)
+	b.registry.version++
+}
+
+// robotState tells all clients whose subscriptions match the robot.
+func (b *Broker) robotState(in *RobotState) {
+	r := b.robot(in.Robot)
+	if in.State != protocol.RobotOverflow {
+		r.up, r.since = in.State == protocol.RobotUp, in.Since
+	}
+	b.registry.event++
+	for _, s := range b.order {
+		if s.conn != nil && s.conn.ready && b.selects(s, r) {
+			b.tellRobot(s, r.name, in.State, in.Lost, in.Since)
+		}
+	}
+}
+
+// selects tells whether a subscription of the session selects the robot of
+// the present event.
+func (b *Broker) selects(s *session, r *robot) bool {
+	for sel := range s.selectors { // one is enough, whichever
+		if b.registry.ask(sel, r.name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Broker) tellRobot(s *session, name, state string, lost *uint64, since Instant) {
+	source := SourceWord(b.cfg.ID, b.stamp)
+	if s.local != nil {
+		source = s.local.inbox.word
+	}
+	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: name, Source: source, State: state, Lost: lost, Since: since.Seconds()})
+}
+
+// tellRobots tells of robots that are away; and of all that changed since the
+// client was last here.
+func (b *Broker) tellRobots(s *session, matches func(name string) bool, since Instant) {
+	for _, name := range b.registry.names {
+		r := b.registry.robots[name]
+		if (!r.up || r.since >= since) && matches(name) {
+			state := protocol.RobotAway
+			if r.up {
+				state = protocol.RobotUp
+			}
+			b.tellRobot(s, name, state, nil, r.since)
+		}
+	}
+}

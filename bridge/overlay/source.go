@@ -1,0 +1,207 @@
+package overlay
+
+import (
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
+
+// entry is a key in the local registry of this source broker: a set that
+// readings are tested against, and the sequence of what matched.
+type entry struct {
+	handle    Handle
+	key       Key
+	session   *session // its client's; the edge is here
+	inbox     *inbox
+	buf       *buffer // what is retained. The edge is here: it is the inbox's too
+	epoch     Epoch
+	set       uint64 // the newest Install.Set: the revision of the set
+	installed uint64 // readings tested by sets up to this one may be numbered
+	next      uint64 // the seq to give next
+	seen      Instant
+
+	// What was tested by a set before the matcher had it everywhere: it comes
+	// after all that was tested by the set before.
+	early      []early
+	earlyBytes int
+	earlyLost  uint64 // the oldest of them, which there was no room for
+}
+
+type early struct {
+	reading *Reading
+	names   []protocol.Matched
+	set     uint64
+	size    int
+}
+
+// newStamp begins another life of the local registry: keys that are made from
+// now on are others than those that have been forgotten.
+func (b *Broker) newStamp() {
+	b.stamp = max(Stamp(b.now), b.stamp+1)
+	b.record(&StampRecord{Stamp: b.stamp})
+}
+
+// enter makes a key for the session at this source broker (S7) with the whole
+// set; the matcher is asked how many robots match those of tell.
+func (b *Broker) enter(s *session, tell []*sub) {
+	b.lastHandle++
+	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.stamp}
+	e := &entry{handle: b.lastHandle, key: key, session: s, epoch: s.epoch, set: s.epoch.Revision, next: 1, seen: b.now}
+	e.buf = &buffer{held: &b.held}
+	e.inbox = &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, entry: e, buf: e.buf}
+	b.entries[e.handle] = e
+	s.local = e
+	s.addInbox(e.inbox)
+	b.recordEntry(e)
+	b.install(e, true, nil, s.sorted(), tell)
+}
+
+// takeIn takes a change of the set (S7). The change is a point in the
+// sequence: see installed.
+func (b *Broker) takeIn(e *entry, drop []string, put, tell []*sub) {
+	e.epoch = e.session.epoch
+	if len(drop)+len(put) > 0 {
+		e.set = e.epoch.Revision
+	}
+	b.recordEntry(e)
+	if len(drop)+len(put)+len(tell) > 0 {
+		b.install(e, false, drop, put, tell)
+	}
+}
+
+func (b *Broker) install(e *entry, whole bool, drop []string, put, tell []*sub) {
+	out := &Install{Handle: e.handle, Set: e.set, Whole: whole, Drop: drop}
+	for _, sub := range put {
+		out.Put = append(out.Put, sub.Subscription)
+	}
+	for _, sub := range tell {
+		out.Count = append(out.Count, sub.ID)
+	}
+	b.put(out)
+}
+
+func (b *Broker) recordEntry(e *entry) {
+	if !e.session.anonymous {
+		b.record(&EntryRecord{Handle: e.handle, Key: e.key, Epoch: e.epoch, Set: e.set, Next: e.next, Num: e.buf.num, Ended: e.inbox.ended})
+	}
+}
+
+// remove takes a key out of the local registry, with all it retained.
+func (b *Broker) remove(e *entry) {
+	delete(b.entries, e.handle)
+	if e.session.local == e {
+		e.session.local = nil
+	}
+	if !e.inbox.ended {
+		b.put(&Uninstall{Handle: e.handle})
+	}
+	if !e.session.anonymous {
+		b.record(&EntryEnded{Handle: e.handle})
+	}
+}
+
+// matched gives each key that a reading matched its next number.
+func (b *Broker) matched(m *Matched) {
+	b.stats.Readings++
+	var given *GivenRecord
+	for i := range m.Hits {
+		hit := &m.Hits[i]
+		e := b.entries[hit.Handle]
+		if e == nil || e.inbox.ended {
+			b.stats.Stray++ // the key has ended while the reading was tested
+			continue
+		}
+		names := e.session.liveNames(hit.Names, hit.Set)
+		switch {
+		case len(names) == 0:
+			b.stats.Stray++
+		case hit.Set > e.installed:
+			b.holdEarly(e, m.Reading, names, hit.Set)
+		default:
+			given = b.give(e, m.Reading, names, hit.Set, given)
+		}
+	}
+}
+
+// give numbers a notification, retains it and delivers it if it may go.
+func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision uint64, given *GivenRecord) *GivenRecord {
+	seq := e.next
+	e.next++
+	b.stats.Given++
+	size := itemSize(r, names)
+	if size > b.cfg.Inbox.Bytes {
+		b.lose(e.inbox, seq, seq)
+		return given
+	}
+	if !e.session.anonymous {
+		if given == nil {
+			given = b.newGiven(r)
+		}
+		given.Hits = append(given.Hits, GivenHit{Handle: e.handle, Seq: seq, Revision: revision, Names: names})
+	}
+	e.buf.push(item{from: seq, to: seq, reading: r, names: names, revision: revision, ends: e.session.ends, at: b.now, size: size})
+	b.pump(e.inbox)
+	if e.buf.next < len(e.buf.items) {
+		b.bound(e.inbox)
+	}
+	return given
+}
+
+// lose declares numbers that were given but cannot be held.
+func (b *Broker) lose(in *inbox, from, to uint64) {
+	b.stats.Lost[WhyOverflow] += to - from + 1
+	g := in.buf.pushGap(from, to, WhyOverflow, b.now)
+	b.recordGap(in, g, from)
+	b.pump(in)
+}
+
+// holdEarly keeps what was tested by a set that is not in force yet. When
+// there is no room the oldest go: their numbers become a gap.
+func (b *Broker) holdEarly(e *entry, r *Reading, names []protocol.Matched, set uint64) {
+	held := early{reading: r, names: names, set: set, size: itemSize(r, names)}
+	e.early = append(e.early, held)
+	e.earlyBytes += held.size
+	b.earlyHeld += int64(len(r.JSON))
+	lost := 0
+	for len(e.early)-lost > b.cfg.Inbox.Count || e.earlyBytes > b.cfg.Inbox.Bytes {
+		e.earlyBytes -= e.early[lost].size
+		b.earlyHeld -= int64(len(e.early[lost].reading.JSON))
+		lost++
+	}
+	e.early = slices.Delete(e.early, 0, lost)
+	e.earlyLost += uint64(lost)
+}
+
+// giveEarly numbers what has waited for the sets that are in force now.
+func (b *Broker) giveEarly(e *entry) {
+	if e.earlyLost > 0 {
+		from := e.next
+		e.next += e.earlyLost
+		b.stats.Given += e.earlyLost
+		e.earlyLost = 0
+		b.lose(e.inbox, from, e.next-1)
+	}
+	if len(e.early) == 0 {
+		return
+	}
+	waiting := e.early
+	e.early = nil
+	for _, w := range waiting {
+		if w.set > e.installed {
+			e.early = append(e.early, w)
+			continue
+		}
+		e.earlyBytes -= w.size
+		b.earlyHeld -= int64(len(w.reading.JSON))
+		if names := e.session.liveNames(w.names, w.set); len(names) > 0 {
+			b.give(e, w.reading, names, w.set, nil)
+		}
+	}
+}
+
+func (b *Broker) dropEarly(e *entry) {
+	for _, w := range e.early {
+		b.earlyHeld -= int64(len(w.reading.JSON))
+	}
+	e.early, e.earlyBytes, e.earlyLost = nil, 0, 0
+}

@@ -1,0 +1,136 @@
+package overlay
+
+// Stats counts what the broker has done, and tells what it holds.
+type Stats struct {
+	Readings    uint64 // that matched somebody
+	Given       uint64 // numbers given
+	Notified    uint64 // notifications sent, resent ones included
+	Gaps        uint64 // gaps told
+	Passed      uint64 // notifications passed over on purpose
+	Conflated   uint64 // names that a newer reading took the place of
+	Stray       uint64 // matches whose key or subscriptions had ended
+	RunFailures uint64 // conditions that failed while they ran
+	Forgotten   uint64 // sessions whose client did not come back
+	Lost        [whys]uint64
+
+	Clients       int // sessions, absent ones included
+	Attached      int // connections
+	Subscriptions int
+	Keys          int
+	Waiting       int   // notifications that are not acknowledged
+	HeldBytes     int64 // readings in all inboxes, each once
+}
+
+// LostBy gives how many numbers became a gap, by reason.
+func (s *Stats) LostBy() map[string]uint64 {
+	lost := map[string]uint64{}
+	for _, why := range []Why{WhyOverflow, WhyExpired, WhyLost} {
+		lost[why.String()] = s.Lost[why]
+	}
+	return lost
+}
+
+// Stats gives the counts as they are now.
+func (b *Broker) Stats() Stats {
+	s := b.stats
+	s.Clients, s.Attached, s.Keys, s.HeldBytes = len(b.sessions), len(b.conns), len(b.entries), b.held+b.earlyHeld
+	for _, session := range b.order {
+		s.Subscriptions += len(session.subs)
+		for _, in := range session.inboxes {
+			s.Waiting += in.buf.count
+		}
+	}
+	return s
+}
+
+// ClientInfo tells of one client's session.
+type ClientInfo struct {
+	Client        string // "" for one without id
+	Session       string
+	Attachment    uint64
+	Attached      bool
+	Conn          Conn    // while attached
+	Seen          Instant // while absent: since when
+	Subscriptions []SubscriptionInfo
+	Sources       []SourceInfo
+}
+
+// SubscriptionInfo tells of one subscription.
+type SubscriptionInfo struct {
+	*Subscription
+	Robots int  // that matched when they were last counted
+	Failed bool // its condition failed while it ran
+}
+
+// SourceInfo tells of one sequence.
+type SourceInfo struct {
+	Source  string
+	Num     uint64 // acknowledged
+	Last    uint64 // given
+	Sent    int    // notifications that are sent and not acknowledged
+	Waiting int    // notifications that wait
+	Bytes   int    // of both
+	Ended   bool
+}
+
+// Clients tells of all sessions, by client; a runtime's lists are made of it.
+func (b *Broker) Clients() []ClientInfo {
+	all := make([]ClientInfo, 0, len(b.order))
+	for _, s := range b.order {
+		all = append(all, b.client(s))
+	}
+	return all
+}
+
+// Client tells of the session on a connection.
+func (b *Broker) Client(c Conn) (ClientInfo, bool) {
+	conn := b.conns[c]
+	if conn == nil {
+		return ClientInfo{}, false
+	}
+	return b.client(conn.session), true
+}
+
+func (b *Broker) client(s *session) ClientInfo {
+	info := ClientInfo{Client: s.client, Session: s.birth.String(), Attachment: s.epoch.Attachment, Attached: s.conn != nil, Seen: s.seen}
+	if s.anonymous {
+		info.Client = ""
+	}
+	if s.conn != nil {
+		info.Conn, info.Seen = s.conn.id, 0
+	}
+	for _, sub := range s.sorted() {
+		info.Subscriptions = append(info.Subscriptions, SubscriptionInfo{sub.Subscription, sub.robots, sub.failed})
+	}
+	for _, in := range s.inboxes {
+		info.Sources = append(info.Sources, SourceInfo{
+			Source: in.word, Num: in.buf.num, Last: in.buf.last, Ended: in.ended, Bytes: in.buf.bytes,
+			Sent: in.buf.flight.count, Waiting: in.buf.count - in.buf.flight.count,
+		})
+	}
+	return info
+}
+
+// RobotInfo tells of one robot.
+type RobotInfo struct {
+	Robot, World string
+	Devices      []string // nil: not known yet
+	Up           bool
+	Since        Instant
+}
+
+// Robots tells of all robots that are registered, by name.
+func (b *Broker) Robots() []RobotInfo {
+	all := make([]RobotInfo, 0, len(b.registry.names))
+	for _, name := range b.registry.names {
+		r := b.registry.robots[name]
+		all = append(all, RobotInfo{r.name, r.world, r.devices, r.up, r.since})
+	}
+	return all
+}
+
+// Stamp gives the stamp that new keys get.
+func (b *Broker) Stamp() Stamp { return b.stamp }
+
+// Source gives the word that new keys' notifications carry.
+func (b *Broker) Source() string { return SourceWord(b.cfg.ID, b.stamp) }
