@@ -1,0 +1,453 @@
+package client_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"callboard/player"
+	"callboard/player/client"
+	"callboard/player/iface"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func laserScan(ranges ...float32) *iface.LaserData {
+	return &iface.LaserData{MinAngle: -1, MaxAngle: 1, MaxRange: 8, Ranges: ranges}
+}
+
+// one runs a client against one fake in a bubble: prepare sets the fake up,
+// check looks, after which all ends.
+func one(t *testing.T, cfg client.Config, devices []player.Addr, prepare func(*fake), check func(t *testing.T, f *fake, r *running)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var f *fake
+		cfg.Dial = pipes(func(conn net.Conn) {
+			defer conn.Close()
+			n := newFake(t, conn, devices...)
+			if prepare != nil {
+				prepare(n)
+			}
+			f = n
+			n.serve()
+		})
+		r := start(t, cfg)
+		synctest.Wait()
+		check(t, f, r)
+		r.stop(t)
+		synctest.Wait()
+	})
+}
+
+func expectEvents(t *testing.T, r *running, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if diff := cmp.Diff(want, r.events.all()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestPullSession(t *testing.T) {
+	devices := []player.Addr{robot0, ranger0, sonar0, laser0, laser0, addr(player.InterfacePlayer, 0)}
+	one(t, client.Config{}, devices, nil, func(t *testing.T, f *fake, r *running) {
+		f.data(laser0, iface.DataLaserScan, 1, laserScan(1, 2))
+		f.data(robot0, iface.DataPosition2DState, 1.5, &iface.Position2DData{})
+		f.synch()
+		f.data(laser0, iface.DataLaserScan, 2, laserScan(3))
+		f.overflow(5)
+		expectEvents(t, r,
+			"up position2d:0 ranger:0 sonar:0 laser:0",
+			"DATA 1 of laser:0 at 1", "DATA 1 of position2d:0 at 1.5", "round",
+			"DATA 1 of laser:0 at 2", "overflow 5", "round")
+		want := []client.Device{
+			{Addr: robot0, Driver: "fake", Geometry: &player.Geometry{Size: player.Size{W: 0.4, L: 0.5}}},
+			{Addr: ranger0, Driver: "fake", Geometry: &player.Geometry{Elements: []player.Pose{{X: 0.7}}},
+				Config: &player.RangerConfig{MinAngle: -1, MaxAngle: 1, MaxRange: 8}},
+			{Addr: sonar0, Driver: "fake", Geometry: &player.Geometry{Elements: []player.Pose{{Yaw: 1}, {Yaw: 2}}}},
+			{Addr: laser0, Driver: "fake", Geometry: &player.Geometry{Pose: player.Pose{X: 0.1}, Size: player.Size{W: 0.2, L: 0.3}}},
+		}
+		if diff := cmp.Diff(want, r.events.ups[0]); diff != "" {
+			t.Errorf("devices (-want +got):\n%s", diff)
+		}
+		if n := f.count(player.InterfacePlayer, player.Request, player.PlayerDev); n != 4 {
+			t.Errorf("%d DEV requests, expected 4: a device opened twice sends twice", n)
+		}
+		if n := f.count(player.InterfacePlayer, player.Request, player.PlayerData); n != 3 {
+			t.Errorf("%d DATA requests, expected 3: one at first and one after each round", n)
+		}
+		got := r.Counters()
+		want2 := client.Counters{Connects: 1, Bytes: got.Bytes, Messages: got.Messages, Readings: 3, Rounds: 2, Overflows: 1, Lost: 5, Requests: 11}
+		if diff := cmp.Diff(want2, got); diff != "" {
+			t.Errorf("counters (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestPushSession(t *testing.T) {
+	one(t, client.Config{Mode: player.Push}, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
+		for i := range 3 {
+			f.data(laser0, iface.DataLaserScan, float64(i), laserScan(1))
+			time.Sleep(60 * time.Millisecond) // no pause of 100 ms
+		}
+		expectEvents(t, r, "up laser:0", "DATA 1 of laser:0 at 0", "DATA 1 of laser:0 at 1", "DATA 1 of laser:0 at 2")
+		time.Sleep(41 * time.Millisecond)
+		synctest.Wait()
+		if got := r.events.all(); got[len(got)-1] != "round" || len(got) != 5 {
+			t.Errorf("events %q, expected a round at the end after 100 ms of silence", got)
+		}
+		var mode iface.DeviceDatamodeReq
+		f.decode(f.got[0], &mode)
+		if mode.Mode != player.Push || f.count(player.InterfacePlayer, player.Request, player.PlayerData) != 0 {
+			t.Errorf("mode %d was asked for, and %d rounds", mode.Mode, f.count(player.InterfacePlayer, player.Request, player.PlayerData))
+		}
+	})
+}
+
+// Readings that come before Up are kept, in order, also those of a device
+// whose opening is not answered yet.
+func TestReadingsBeforeUp(t *testing.T) {
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool {
+			if m.Interf == player.InterfacePlayer && m.Subtype == player.PlayerDev {
+				var req iface.DeviceReq
+				f.decode(m, &req)
+				f.data(req.Addr, 1, float64(len(f.got)), f.payload(req.Addr))
+			}
+			return false
+		}
+	}
+	one(t, client.Config{}, []player.Addr{laser0, robot0}, prepare, func(t *testing.T, f *fake, r *running) {
+		expectEvents(t, r, "up laser:0 position2d:0", "DATA 1 of laser:0 at 3", "DATA 1 of position2d:0 at 4")
+	})
+}
+
+func (f *fake) payload(a player.Addr) any {
+	if a.Interf == player.InterfaceLaser {
+		return laserScan(1)
+	}
+	return &iface.Position2DData{}
+}
+
+// A device that does not tell its geometry holds Up back only so long, is
+// asked again, and is told of by Changed when it does. One that answers late is heard.
+func TestLateGeometry(t *testing.T) {
+	asked := 0
+	var held []player.Message
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool {
+			if m.Interf == player.InterfaceLaser && m.Type == player.Request {
+				asked++
+				if asked == 1 {
+					return true // never answered
+				}
+				if asked == 2 {
+					f.nack(m, nil)
+					return true
+				}
+			}
+			if m.Interf == player.InterfaceSonar && m.Type == player.Request {
+				held = append(held, m)
+				return true
+			}
+			return false
+		}
+	}
+	cfg := client.Config{SetupTimeout: time.Second, RequestTimeout: 3 * time.Second, BackoffMin: time.Second, BackoffMax: 10 * time.Second}
+	one(t, cfg, []player.Addr{laser0, robot0, sonar0}, prepare, func(t *testing.T, f *fake, r *running) {
+		expectEvents(t, r)
+		time.Sleep(time.Second)
+		expectEvents(t, r, "up laser:0 position2d:0 sonar:0")
+		if g := r.events.ups[0]; g[0].Geometry != nil || g[1].Geometry == nil {
+			t.Errorf("geometry at Up: laser %v, position2d %v, expected only the second", g[0].Geometry, g[1].Geometry)
+		}
+		f.ack(held[0], sonarAt)
+		expectEvents(t, r, "up laser:0 position2d:0 sonar:0", "changed sonar:0 geometry true config false")
+		time.Sleep(2*time.Second + 2*time.Second) // the first attempt ends at 3 s, a pause of 4 s/2 follows
+		synctest.Wait()
+		if asked != 2 {
+			t.Errorf("asked %d times, expected 2", asked)
+		}
+		time.Sleep(4 * time.Second) // 8 s/2
+		expectEvents(t, r, "up laser:0 position2d:0 sonar:0", "changed sonar:0 geometry true config false",
+			"changed laser:0 geometry true config false")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if asked != 3 || len(held) != 1 {
+			t.Errorf("asked %d and %d times, expected 3 and 1", asked, len(held))
+		}
+		if c := r.Counters(); c.Timeouts != 1 || c.Nacks != 1 {
+			t.Errorf("counters %+v, expected 1 timeout and 1 NACK", c)
+		}
+	})
+}
+
+// Geometry comes in DATA messages, too: by itself and with ranger scans.
+func TestGeometryFromData(t *testing.T) {
+	quiet := func(f *fake) { f.geometry = nil }
+	cfg := client.Config{BackoffMin: time.Hour, BackoffMax: time.Hour}
+	one(t, cfg, []player.Addr{ranger0, sonar0, robot0}, quiet, func(t *testing.T, f *fake, r *running) {
+		f.data(ranger0, iface.DataRangerRangestamped, 1, &iface.RangerDataRangestamped{HaveConfig: 1, Config: *rangerIs})
+		f.data(ranger0, iface.DataRangerIntnsstamped, 1, &iface.RangerDataIntnsstamped{HaveGeom: 1, Geom: *rangerAt, HaveConfig: 1, Config: *rangerIs})
+		f.data(ranger0, iface.DataRangerRangestamped, 2, &iface.RangerDataRangestamped{HaveGeom: 1, Geom: *rangerAt, HaveConfig: 1, Config: *rangerIs})
+		f.data(ranger0, iface.DataRangerGeom, 3, rangerAt)
+		moved := *rangerAt
+		moved.ElementPoses = []iface.Pose3D{{Px: 0.8}}
+		f.data(ranger0, iface.DataRangerGeom, 4, &moved)
+		f.data(sonar0, iface.DataSonarGeom, 5, sonarAt)
+		f.data(robot0, iface.DataPosition2DGeom, 6, robotAt)
+		expectEvents(t, r, "up ranger:0 sonar:0 position2d:0",
+			"changed ranger:0 geometry false config true", "DATA 2 of ranger:0 at 1",
+			"changed ranger:0 geometry true config true", "DATA 4 of ranger:0 at 1",
+			"DATA 2 of ranger:0 at 2", "DATA 5 of ranger:0 at 3",
+			"changed ranger:0 geometry true config true", "DATA 5 of ranger:0 at 4",
+			"changed sonar:0 geometry true config false", "DATA 2 of sonar:0 at 5",
+			"changed position2d:0 geometry true config false", "DATA 2 of position2d:0 at 6")
+		if g := r.events.change[2].Geometry; g.Elements[0].X != 0.8 || r.events.change[1].Geometry.Elements[0].X != 0.7 {
+			t.Errorf("geometry is %v after %v, expected 0.8 after 0.7", g, r.events.change[1].Geometry)
+		}
+	})
+}
+
+// A device that cannot be opened does not stop the others, and is tried again.
+func TestOpenFails(t *testing.T) {
+	tries := map[player.Interface]int{}
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool {
+			if m.Interf != player.InterfacePlayer || m.Subtype != player.PlayerDev {
+				return false
+			}
+			var req iface.DeviceReq
+			f.decode(m, &req)
+			tries[req.Addr.Interf]++
+			if tries[req.Addr.Interf] > 1 {
+				return false
+			}
+			switch req.Addr.Interf {
+			case player.InterfaceLaser: // driver's setup failed
+				req.Access, req.DriverName = player.AccessError, iface.CString("sick")
+				f.ack(m, &req)
+			case player.InterfaceSonar: // NACK with body
+				req.Access = player.AccessError
+				f.nack(m, &req)
+			default:
+				return false
+			}
+			return true
+		}
+	}
+	one(t, client.Config{BackoffMin: time.Second}, []player.Addr{laser0, sonar0, robot0}, prepare, func(t *testing.T, f *fake, r *running) {
+		f.data(laser0, 1, 1, laserScan(1)) // not open: not delivered
+		expectEvents(t, r, "up position2d:0")
+		time.Sleep(2 * time.Second)
+		expectEvents(t, r, "up position2d:0",
+			"changed laser:0 geometry false config false", "changed sonar:0 geometry false config false",
+			"changed laser:0 geometry true config false", "changed sonar:0 geometry true config false")
+		if c := r.Counters(); c.Stray != 1 || c.Nacks != 1 {
+			t.Errorf("counters %+v, expected 1 stray and 1 NACK", c)
+		}
+	})
+}
+
+// An unanswered request to open is not repeated: it may yet be served.
+func TestOpenUnanswered(t *testing.T) {
+	var held []player.Message
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool {
+			if m.Interf == player.InterfacePlayer && m.Subtype == player.PlayerDev {
+				held = append(held, m)
+				return true
+			}
+			return false
+		}
+	}
+	one(t, client.Config{}, []player.Addr{laser0}, prepare, func(t *testing.T, f *fake, r *running) {
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(held) != 1 {
+			t.Fatalf("%d DEV requests, expected 1", len(held))
+		}
+		f.data(laser0, 1, 1, laserScan(1)) // its data proves that it is open
+		f.ack(held[0], &iface.DeviceReq{Addr: laser0, Access: player.AccessOpen, DriverName: iface.CString("slow")})
+		expectEvents(t, r, "up", "changed laser:0 geometry false config false", "DATA 1 of laser:0 at 1",
+			"changed laser:0 geometry false config false", "changed laser:0 geometry true config false")
+		if d := r.events.change[1].Driver; d != "slow" {
+			t.Errorf("driver is %q, expected slow", d)
+		}
+	})
+}
+
+// What a server should not send is counted and skipped; the stream stays in step.
+func TestOddMessages(t *testing.T) {
+	one(t, client.Config{}, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
+		head := player.Header{Addr: laser0, Type: player.Data, Subtype: iface.DataLaserScan}
+		f.send(player.Header{Addr: laser0, Type: player.Ack, Subtype: 1}, laserAt)
+		f.send(player.Header{Addr: self, Type: player.Nack, Subtype: player.PlayerAuth}, nil)
+		f.send(head, &iface.Raw{Body: []byte{1, 2, 3, 4}})          // too short
+		f.send(head, &iface.Raw{Body: make([]byte, 1000)})          // too long: trailing bytes are ignored
+		f.send(player.Header{Addr: robot0, Type: player.Data}, nil) // not open
+		f.send(player.Header{Addr: laser0, Type: player.Command, Subtype: 1}, nil)
+		f.send(player.Header{Addr: laser0, Type: 99, Subtype: 1}, nil)
+		f.synch()
+		f.synch() // twice for one round: the second is of the next
+		head.Timestamp = 7
+		f.send(head, laserScan(1))
+		head.Subtype = 77 // not in the table
+		f.send(head, &iface.Raw{Body: []byte{5}})
+		expectEvents(t, r, "up laser:0", "DATA 1 of laser:0 at 0", "round", "round", "DATA 1 of laser:0 at 7", "DATA 77 of laser:0 at 7")
+		c := r.Counters()
+		if c.Unsolicited != 2 || c.Undecodable != 1 || c.Stray != 1 || c.Unexpected != 2 {
+			t.Errorf("counters %+v, expected 2 unsolicited, 1 undecodable, 1 stray, 2 unexpected", c)
+		}
+	})
+}
+
+// Devices of interfaces that the table does not know deliver bytes as they are.
+func TestUnknownInterface(t *testing.T) {
+	odd := addr(200, 3)
+	events := newEvents()
+	events.show = func(h player.Header, payload any) string {
+		return fmt.Sprintf("%s %x", h, payload.(*iface.Raw).Body)
+	}
+	cfg := client.Config{Handler: events, Open: func(a player.Addr) bool { return a.Interf == 200 }}
+	one(t, cfg, []player.Addr{laser0, odd}, nil, func(t *testing.T, f *fake, r *running) {
+		f.data(odd, 9, 1, &iface.Raw{Body: []byte{1, 2, 3, 4}})
+		expectEvents(t, r, "up 200:3", "DATA 9 of 200:3 01020304")
+	})
+}
+
+// Faults end the session with an error that says what was wrong; the client
+// comes back.
+func TestFaults(t *testing.T) {
+	scan, err := iface.AppendMessage(nil, player.Header{Addr: laser0, Type: player.Data, Subtype: 1}, laserScan(1, 2, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	huge := func(size uint32) []byte {
+		return player.Header{Addr: laser0, Type: player.Data, Subtype: 1, Size: size}.Append(nil)
+	}
+	for _, test := range []struct {
+		name   string
+		banner []byte
+		then   []byte // after Up
+		hangUp bool
+		want   string
+	}{
+		{name: "HTTP server", banner: []byte("HTTP/1.1 400 Bad Request\r\n"), want: `not a Player server: it begins with "HTTP/1.1 400 Bad Request\r\n", expected "Player v."`},
+		{name: "one wrong byte", banner: []byte("P2"), want: `begins with "P2"`},
+		{name: "silent", want: `0 of the 32 bytes of Player's banner in time, expected "Player v."`},
+		{name: "half a banner", banner: []byte("Player v.3"), want: "10 of the 32 bytes of Player's banner in time"},
+		{name: "half a banner, closed", banner: []byte("Player v.3"), hangUp: true, want: "after 10 of the 32 bytes of Player's banner: EOF"},
+		{name: "closed", banner: banner(), hangUp: true, want: "the server closed the connection: EOF"},
+		{name: "cut in the body", banner: banner(), then: scan[:50], hangUp: true, want: "closed the connection 50 bytes into a message"},
+		{name: "cut in the header", banner: banner(), then: scan[:5], hangUp: true, want: "closed the connection 5 bytes into a message"},
+		{name: "2^31", banner: banner(), then: huge(1 << 31), want: "DATA 1 of laser:0 announces a body of 2147483648 bytes, the limit is 33554392"},
+		{name: "just too large", banner: banner(), then: huge(player.MaxBody + 1), want: "announces a body of 33554393 bytes"},
+		{name: "garbage", banner: banner(), then: []byte(strings.Repeat("garbage ", 20)), want: "announces a body of"},
+		{name: "stalls in a message", banner: banner(), then: scan[:50], want: "the server stopped 50 bytes into a message and was silent for 10s"},
+		{name: "falls silent", banner: banner(), then: scan, want: "the server was silent for 10s and did not answer a request"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := client.Config{BackoffMin: time.Second, Dial: pipes(func(conn net.Conn) {
+					defer conn.Close()
+					if len(test.banner) < player.BannerSize {
+						_, _ = conn.Write(test.banner)
+						if !test.hangUp {
+							_, _ = io.Copy(io.Discard, conn)
+						}
+						return
+					}
+					f := newFake(t, conn, laser0)
+					f.on = func(f *fake, m player.Message) bool {
+						if m.Interf != player.InterfacePlayer || m.Subtype != player.PlayerData {
+							return f.count(player.InterfacePlayer, player.Request, player.PlayerData) > 0
+						}
+						f.ack(m, nil)
+						f.write(test.then)
+						if test.hangUp {
+							f.conn.Close()
+						}
+						return true
+					}
+					f.serve()
+				})}
+				r := start(t, cfg)
+				time.Sleep(12 * time.Second)
+				synctest.Wait()
+				if err := r.events.lastDown(); err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("ended with %v, expected %q in it", err, test.want)
+				}
+				if r.Counters().Connects < 2 {
+					t.Error("the client has not come back")
+				}
+				r.stop(t)
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// A silent server that answers when asked for a sign of life is let be; one
+// that sends a message byte by byte, too.
+func TestWatch(t *testing.T) {
+	one(t, client.Config{}, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
+		time.Sleep(62 * time.Second)
+		synctest.Wait()
+		scan, err := iface.AppendMessage(nil, player.Header{Addr: laser0, Type: player.Data, Subtype: 1}, laserScan(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists := f.count(player.InterfacePlayer, player.Request, player.PlayerDevlist)
+		for _, b := range scan {
+			f.write([]byte{b})
+			time.Sleep(4 * time.Second)
+		}
+		expectEvents(t, r, "up laser:0", "DATA 1 of laser:0 at 0")
+		if more := f.count(player.InterfacePlayer, player.Request, player.PlayerDevlist); lists != 1+12 || more != lists {
+			t.Errorf("%d, then %d device lists were asked for, expected one at first, 12 in a minute of silence and none with bytes coming", lists, more)
+		}
+	})
+}
+
+// Pauses between attempts double up to their limit and begin anew after a
+// session that stood for long.
+func TestBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		var at []time.Duration
+		stand := time.Duration(0)
+		cfg := client.Config{BackoffMin: time.Second, BackoffMax: 5 * time.Second, Jitter: func() float64 { return 0.5 },
+			Dial: pipes(func(conn net.Conn) {
+				at = append(at, time.Since(begin).Round(time.Millisecond))
+				if len(at) == 5 {
+					stand = time.Minute
+				} else {
+					stand = 0
+				}
+				f := newFake(t, conn)
+				if stand > 0 {
+					time.AfterFunc(stand, func() { conn.Close() })
+					f.serve()
+				}
+				conn.Close()
+			})}
+		r := start(t, cfg)
+		time.Sleep(80 * time.Second)
+		r.stop(t)
+		want := []time.Duration{0, 750, 2250, 5250, 9000, 9000 + 60000 + 750, 69750 + 1500, 71250 + 3000, 74250 + 3750, 78000 + 3750}
+		for i := range want {
+			want[i] *= time.Millisecond
+		}
+		if !slices.Equal(at, want[:len(at)]) || len(at) < 9 {
+			t.Errorf("attempts at %v, expected %v", at, want)
+		}
+	})
+}
