@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -139,16 +140,15 @@ func (f *fake) payload(a player.Addr) any {
 // A device that does not tell its geometry holds Up back only so long, is
 // asked again, and is told of by Changed when it does. One that answers late is heard.
 func TestLateGeometry(t *testing.T) {
-	asked := 0
+	var asked atomic.Int32
 	var held []player.Message
 	prepare := func(f *fake) {
 		f.on = func(f *fake, m player.Message) bool {
 			if m.Interf == player.InterfaceLaser && m.Type == player.Request {
-				asked++
-				if asked == 1 {
+				switch asked.Add(1) {
+				case 1:
 					return true // never answered
-				}
-				if asked == 2 {
+				case 2:
 					f.nack(m, nil)
 					return true
 				}
@@ -172,16 +172,16 @@ func TestLateGeometry(t *testing.T) {
 		expectEvents(t, r, "up laser:0 position2d:0 sonar:0", "changed sonar:0 geometry true config false")
 		time.Sleep(2*time.Second + 2*time.Second) // the first attempt ends at 3 s, a pause of 4 s/2 follows
 		synctest.Wait()
-		if asked != 2 {
-			t.Errorf("asked %d times, expected 2", asked)
+		if n := asked.Load(); n != 2 {
+			t.Errorf("asked %d times, expected 2", n)
 		}
 		time.Sleep(4 * time.Second) // 8 s/2
 		expectEvents(t, r, "up laser:0 position2d:0 sonar:0", "changed sonar:0 geometry true config false",
 			"changed laser:0 geometry true config false")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if asked != 3 || len(held) != 1 {
-			t.Errorf("asked %d and %d times, expected 3 and 1", asked, len(held))
+		if n := asked.Load(); n != 3 || len(held) != 1 {
+			t.Errorf("asked %d and %d times, expected 3 and 1", n, len(held))
 		}
 		if c := r.Counters(); c.Timeouts != 1 || c.Nacks != 1 {
 			t.Errorf("counters %+v, expected 1 timeout and 1 NACK", c)

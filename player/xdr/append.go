@@ -8,11 +8,16 @@ import (
 	"unsafe"
 )
 
-// header is the memory of a slice; a string's begins with the same two words.
-type header struct {
+// extent is the memory of a string, and the first two words of a slice's.
+type extent struct {
 	data unsafe.Pointer
 	len  int
-	cap  int
+}
+
+// header is the memory of a slice.
+type header struct {
+	extent
+	cap int
 }
 
 // pointer gives the struct that v, a *T of the plan's T, points to.
@@ -68,7 +73,7 @@ func (p *Plan) size(at unsafe.Pointer) (int, *Error) {
 		if s.kind < kindBytes {
 			continue
 		}
-		length := (*header)(unsafe.Add(at, s.offset)).len
+		length := (*extent)(unsafe.Add(at, s.offset)).len
 		if s.max > 0 && length > s.max || uint64(length) > math.MaxUint32 {
 			return 0, s.tooMany(-1, uint64(length))
 		}
@@ -78,7 +83,7 @@ func (p *Plan) size(at unsafe.Pointer) (int, *Error) {
 		case s.kind == kindArray || s.sub.fixed:
 			n += length * s.size
 		default:
-			elem := (*header)(unsafe.Add(at, s.offset)).data
+			elem := (*extent)(unsafe.Add(at, s.offset)).data
 			for k := range length {
 				m, err := s.sub.size(unsafe.Add(elem, uintptr(k)*s.stride))
 				if err != nil {
@@ -104,20 +109,17 @@ func (p *Plan) put(b []byte, at unsafe.Pointer) int {
 		}
 		switch s.kind {
 		case kindCount:
-			binary.BigEndian.PutUint32(b[o:], uint32((*header)(f).len))
+			binary.BigEndian.PutUint32(b[o:], uint32((*extent)(f).len))
 			o += 4
 		case kindFixedBytes:
 			o += putBytes(b[o:], unsafe.Slice((*byte)(f), s.n))
 		case kindBytes, kindString:
-			h := (*struct { // a string has no third word
-				data *byte
-				len  int
-			})(f)
+			h := (*extent)(f)
 			binary.BigEndian.PutUint32(b[o:], uint32(h.len))
 			o += 4
-			o += putBytes(b[o:], unsafe.Slice(h.data, h.len))
+			o += putBytes(b[o:], unsafe.Slice((*byte)(h.data), h.len))
 		default:
-			o += s.putArray(b[o:], (*header)(f))
+			o += s.putArray(b[o:], (*extent)(f))
 		}
 	}
 	return o
@@ -158,7 +160,7 @@ func putBytes(b, v []byte) int {
 }
 
 // putArray writes the second count and the elements.
-func (s *step) putArray(b []byte, h *header) int {
+func (s *step) putArray(b []byte, h *extent) int {
 	binary.BigEndian.PutUint32(b, uint32(h.len))
 	o := 4
 	switch {
