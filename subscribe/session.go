@@ -1,7 +1,12 @@
 package subscribe
 
 import (
+	"slices"
+	"sync/atomic"
+
 	"callboard/player"
+	"callboard/subscribe/condition"
+	"callboard/subscribe/view"
 )
 
 // SessionConfig configures a Session.
@@ -23,73 +28,193 @@ type Failure struct {
 	Message string
 }
 
-// Matched is one reading that subscriptions matched.
-type Matched struct {
-	Device    *player.Device
-	Interface string // as Player names it: laser, ranger, …
-	Index     int
-	Time      float64 // s, the reading's
-	// Reading is the reading's JSON object, encoded once for all; nil if
-	// every matching subscription selects.
-	Reading []byte
-	Matches []KeyMatches // by ascending key
-}
-
-// KeyMatches are the subscriptions of one key that a reading matched.
-type KeyMatches struct {
-	Key           Key
-	Subscriptions []Match // by ascending id
-}
-
-// Match is one subscription that a reading matched.
-type Match struct {
-	ID     string
-	State  *bool  // for the trigger "change": the state that it changed to
-	Values []byte // for select: a JSON object; nil if the reading itself goes out
-	Latest bool   // keep is "latest": of what waits only the newest counts
-}
-
 // Session tests the readings of one robot, across reconnections. All methods
 // belong to one goroutine, except Counts, Sees and Stats.
-type Session struct{}
+type Session struct {
+	matcher *Matcher
+	config  SessionConfig
+	robot   *view.Robot
+	env     condition.Env
+	machine condition.Machine
+
+	snapshot *snapshot // that the last reading met
+	own      bucket    // of it, for the robot's name
+	scopes   []uint64  // of it, that the robot is in
+	upTo     uint64    // scopes up to this number have been looked at
+
+	reading    uint64 // numbers readings, for results
+	results    []result
+	generation uint64 // of policy states
+	states     map[*entry]*state
+	endedAt    uint64 // ended entries when the states were swept last
+	told       map[*group]bool
+	found      []found
+	buffer     []byte
+
+	devices atomic.Pointer[[]player.Addr]
+	have    atomic.Uint32 // view.Kinds that have a reading
+	sees    atomic.Uint64 // version that it runs with, or idle, or starting
+	counts  counts
+}
+
+// result is what a program gave for a reading.
+type result struct {
+	reading uint64
+	truth   bool
+	failed  bool
+}
+
+// found is an entry that a reading matched.
+type found struct {
+	entry *entry
+	state bool
+}
+
+// NewSession makes the matching state of one robot.
+func (m *Matcher) NewSession(c SessionConfig) *Session {
+	s := &Session{matcher: m, config: c, states: map[*entry]*state{}, told: map[*group]bool{}, snapshot: &snapshot{}}
+	s.robot = view.NewRobot(s.test)
+	s.env.Robot, s.env.World = c.Robot, c.World
+	s.devices.Store(new([]player.Addr))
+	return s
+}
 
 // Up begins a session with the robot's Player server: trigger state begins
 // anew. devices are all that were opened of this robot.
-func (s *Session) Up(devices []*player.Device) {}
+func (s *Session) Up(devices []*player.Device) {
+	s.begin()
+	defer s.end()
+	s.leave()
+	s.robot.Up(devices)
+	addrs := make([]player.Addr, 0, len(devices))
+	for _, d := range devices {
+		addrs = append(addrs, d.Addr)
+	}
+	s.devices.Store(&addrs)
+}
 
 // Changed takes what was learned of a device since: its geometry, its
 // configuration, or that it exists.
-func (s *Session) Changed(d *player.Device) {}
+func (s *Session) Changed(d *player.Device) {
+	s.begin()
+	defer s.end()
+	s.robot.Changed(d)
+	s.know(d.Addr)
+}
+
+func (s *Session) know(a player.Addr) {
+	if old := *s.devices.Load(); !slices.Contains(old, a) {
+		addrs := append(slices.Clone(old), a)
+		s.devices.Store(&addrs)
+	}
+}
 
 // Arrive takes one reading. A scan that may still be completed is held until
 // a later reading or Flush.
-func (s *Session) Arrive(r player.Reading) {}
+func (s *Session) Arrive(r player.Reading) {
+	s.begin()
+	defer s.end()
+	s.robot.Arrive(r)
+}
 
 // Flush gives what is held for completion: the input ran dry for now.
-func (s *Session) Flush() {}
+func (s *Session) Flush() {
+	s.begin()
+	defer s.end()
+	s.robot.Flush()
+}
 
 // Down ends the session with the robot's Player server: what is held is
 // given, states of the trigger "change" that were true are told to be false
-// (with the last reading of the robot), and all readings cease to stand.
-func (s *Session) Down() {}
+// (with the last reading of the device that tested them), and all readings
+// cease to stand.
+func (s *Session) Down() {
+	s.begin()
+	defer s.end()
+	s.robot.Flush()
+	s.leave()
+	s.robot.Down()
+	s.devices.Store(new([]player.Addr))
+}
 
-// Counts tells whether the robot counts among those that sub matches now: it
-// is one of its robots, has a device that sub asks for, and all interfaces
-// that the condition names have given a reading. Safe for concurrent use.
-func (s *Session) Counts(sub *Subscription) bool { return false }
+// What sees may be, apart from a version.
+const (
+	idle     = 0
+	starting = 1
+	version0 = 2 // version n is n + version0
+)
+
+// begin makes visible which version is in use from now on.
+func (s *Session) begin() {
+	s.sees.Store(starting)
+	snap := s.matcher.snapshot.Load()
+	s.sees.Store(snap.version + version0)
+	s.take(snap)
+}
+
+func (s *Session) end() {
+	s.have.Store(uint32(s.robot.Have()))
+	s.count()
+	s.sees.Store(idle)
+}
 
 // Sees tells that everything up to version of the matcher is visible to the
 // session: a reading that it tests from now on, or is testing, is tested by
 // that version or a later one. Safe for concurrent use.
-func (s *Session) Sees(version uint64) bool { return false }
+func (s *Session) Sees(version uint64) bool {
+	v := s.sees.Load()
+	return v == idle || v != starting && v-version0 >= version
+}
 
-// Stats counts what a session did, for metrics. Safe for concurrent use.
-func (s *Session) Stats() Stats { return Stats{} }
+// Counts tells whether the robot counts among those that sub matches now: it
+// is one of its robots, has a device that sub asks for, and all interfaces
+// that the condition names have given a reading. Safe for concurrent use.
+func (s *Session) Counts(sub *Subscription) bool {
+	if !view.Kinds(s.have.Load()).Has(sub.program.Needs()) || !sub.wantsRobot(s.config.Robot) {
+		return false
+	}
+	return slices.ContainsFunc(*s.devices.Load(), sub.wantsDevice)
+}
 
-// Stats are a session's counts since it was made.
-type Stats struct {
-	Readings uint64            // readings tested (one scan is one)
-	Matched  uint64            // of them, those that something matched
-	Failures uint64            // expressions that failed while they ran
-	Skipped  map[string]uint64 // messages that gave no reading, by reason
+// take makes snap the snapshot that readings meet.
+func (s *Session) take(snap *snapshot) {
+	if snap == s.snapshot {
+		return
+	}
+	s.snapshot = snap
+	s.own, _ = snap.robot(s.config.Robot)
+	s.scopes = slices.DeleteFunc(s.scopes, func(n uint64) bool {
+		_, ok := snap.scopes.get(n)
+		return !ok
+	})
+	snap.scopes.each(s.upTo+1, func(n uint64, in scoped) {
+		if s.upTo = n; in.scope.has(s.config.Robot) {
+			s.scopes = append(s.scopes, n)
+		}
+	})
+	if n := int(snap.programs); n > len(s.results) {
+		s.results = append(s.results, make([]result, n-len(s.results))...)
+	}
+	clear(s.told)
+	// States of what has ended go when they may be as many as those in use.
+	if snap.ended-s.endedAt > uint64(len(s.states)) {
+		s.endedAt = snap.ended
+		for e := range s.states {
+			if e.ended.Load() {
+				delete(s.states, e)
+			}
+		}
+	}
+}
+
+// state gives the policy state of an entry.
+func (s *Session) state(e *entry) *state {
+	st := s.states[e]
+	if st == nil {
+		st = &state{generation: s.generation}
+		s.states[e] = st
+	} else if st.generation != s.generation {
+		*st = state{generation: s.generation}
+	}
+	return st
 }

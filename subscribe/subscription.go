@@ -1,6 +1,12 @@
 package subscribe
 
 import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"callboard/player"
 	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
 )
@@ -26,5 +32,105 @@ type Subscription struct {
 	// means all. The broker sets it, between Compile and Install.
 	Allowed []string
 
+	program  *condition.Program
+	selected []selection // by name
+}
+
+// selection is a selected expression.
+type selection struct {
+	name    string
 	program *condition.Program
 }
+
+// Cost is what evaluating the subscription takes, in about one step of an
+// interpreter, its selected expressions included.
+func (s *Subscription) Cost() int {
+	cost := s.program.Cost()
+	for _, sel := range s.selected {
+		cost += sel.program.Cost()
+	}
+	return cost
+}
+
+// Same tells whether o asks for the same: specification and allowed robots.
+func (s *Subscription) Same(o *Subscription) bool {
+	if s == o {
+		return true
+	}
+	a, b := &s.Spec, &o.Spec
+	return a.ID == b.ID && a.Condition == b.Condition && trigger(a) == trigger(b) && keep(a) == keep(b) &&
+		a.MinInterval == b.MinInterval && a.For == b.For &&
+		slices.Equal(a.Robots, b.Robots) && slices.Equal(a.Devices, b.Devices) &&
+		maps.Equal(a.Select, b.Select) && slices.Equal(s.Allowed, o.Allowed)
+}
+
+func trigger(s *protocol.Subscription) string {
+	if s.Trigger == "" {
+		return protocol.TriggerEvery
+	}
+	return s.Trigger
+}
+
+func keep(s *protocol.Subscription) string {
+	if s.Keep == "" {
+		return protocol.KeepAll
+	}
+	return s.Keep
+}
+
+// stateful tells whether the subscription must see readings that do not match.
+func (s *Subscription) stateful() bool {
+	return trigger(&s.Spec) != protocol.TriggerEvery || s.Spec.For > 0
+}
+
+// policed tells whether the subscription has state for each robot.
+func (s *Subscription) policed() bool { return s.stateful() || s.Spec.MinInterval > 0 }
+
+// wantsRobot tells whether the robot is one that the subscription asks for
+// and may see.
+func (s *Subscription) wantsRobot(name string) bool {
+	return matchesAny(s.Spec.Robots, name) && matchesAny(s.Allowed, name)
+}
+
+// wantsDevice tells whether the device is one that the subscription asks for.
+func (s *Subscription) wantsDevice(a player.Addr) bool {
+	if len(s.Spec.Devices) == 0 {
+		return true
+	}
+	name := a.Interf.String()
+	full := a.String()
+	for _, p := range s.Spec.Devices {
+		if strings.Contains(p, ":") {
+			if matches(p, full) {
+				return true
+			}
+		} else if matches(p, name) || matches(p, full) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchesAny tells whether a name matches one of the patterns; none match all.
+func matchesAny(patterns []string, name string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	for _, p := range patterns {
+		if matches(p, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(pattern, name string) bool {
+	if pattern == name || pattern == "*" {
+		return true
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// literal tells that a pattern is a plain name.
+func literal(pattern string) bool { return !strings.ContainsAny(pattern, `*?[\`) }

@@ -1,13 +1,189 @@
 // Package condition compiles conditions, the expr language over a robot's
-// readings, guards against texts that would hurt, and words its own errors.
+// readings. It guards against texts that would hurt, checks names and types
+// against one schema, and words its own errors, with places.
 package condition
 
+import (
+	"fmt"
+	"sort"
+
+	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
+)
+
+// Limits of one text.
+const (
+	DefaultLength = 4096  // characters, unless configured
+	MaxLength     = 65536 // characters that may be configured
+	MaxDepth      = 32    // brackets in each other
+	MaxNodes      = 200   // names, constants, operators and calls
+	MaxCost       = 64    // steps for each range of a scan, of all loops together
+)
+
+// Config configures a Compiler.
+type Config struct {
+	Zones  map[string][][2]float64 // polygons for inside(), in m; default none
+	Length int                     // characters that a text may have; default DefaultLength
+}
+
+// Compiler compiles conditions and selected expressions. It is immutable and
+// safe for concurrent use.
+type Compiler struct {
+	length    int
+	zones     map[string]zone
+	zoneNames []string // sorted
+}
+
+// New makes a Compiler. A zone that is no polygon is an error.
+func New(c Config) (*Compiler, error) {
+	k := &Compiler{length: c.Length, zones: map[string]zone{}}
+	if k.length == 0 {
+		k.length = DefaultLength
+	}
+	if k.length < 0 || k.length > MaxLength {
+		return nil, fmt.Errorf("condition: length %d; expected 1 to %d characters", c.Length, MaxLength)
+	}
+	for name := range c.Zones {
+		k.zoneNames = append(k.zoneNames, name)
+	}
+	sort.Strings(k.zoneNames)
+	for _, name := range k.zoneNames {
+		z, err := newZone(c.Zones[name])
+		if err != nil {
+			return nil, fmt.Errorf("condition: zone %q: %w", name, err)
+		}
+		k.zones[name] = z
+	}
+	return k, nil
+}
+
+// Error says what is wrong with a text, and where. Message is for people;
+// Line and Column count from 1, columns in characters.
+type Error struct {
+	Code    protocol.Code // BadCondition or TooCostly
+	Message string
+	Line    int
+	Column  int
+}
+
+// Error gives place and message.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
+}
+
 // Program is a compiled expression. It is immutable and shared.
-type Program struct{}
+type Program struct {
+	text  string
+	typ   Type
+	cost  int
+	named view.Kinds
+	needs view.Kinds
+	prev  view.Kinds
 
-// Help is the description of the condition language for people, generated
-// from the schema.
-func Help() string { return "" }
+	// What evaluates it: closures over the views if they know all that the
+	// expression uses, else expr's machine.
+	truth  func(*Env) bool
+	append func([]byte, *Env) []byte
+	expr   *exprProgram
+}
 
-// Example is an expression of the help text, with what it means.
-type Example struct{ Condition, Meaning string }
+// Text gives the expression's text.
+func (p *Program) Text() string { return p.text }
+
+// Named gives the kinds of readings that test the condition: those that it
+// names, also under prev or by a function. None means every reading.
+func (p *Program) Named() view.Kinds { return p.named }
+
+// Cost is what evaluating it takes, in about one step of an interpreter.
+func (p *Program) Cost() int { return p.cost }
+
+// Condition compiles a condition: an expression that gives true or false.
+func (c *Compiler) Condition(text string) (*Program, *Error) { return c.compile(text, true) }
+
+// Expression compiles an expression that may give anything: what select
+// sends.
+func (c *Compiler) Expression(text string) (*Program, *Error) { return c.compile(text, false) }
+
+func (c *Compiler) compile(text string, condition bool) (p *Program, problem *Error) {
+	place := placer{text}
+	defer func() {
+		// What a library makes of a text is never a reason to fall.
+		if r := recover(); r != nil {
+			p, problem = nil, place.error(0, protocol.BadCondition, "this cannot be compiled")
+		}
+	}()
+	open, problem := c.guard(text)
+	if problem != nil {
+		return nil, problem
+	}
+	config := c.exprConfig()
+	tree, problem := parse(text, open, config)
+	if problem != nil {
+		return nil, problem
+	}
+	k := &checker{compiler: c, place: place, types: map[node]Type{}}
+	typ, problem := k.root(tree.Node, condition)
+	if problem != nil {
+		return nil, problem
+	}
+	p = &Program{text: text, typ: typ, cost: k.visits + k.cost*assumedRanges, named: k.named, needs: k.needs, prev: k.prev}
+	b := builder{compiler: c, types: k.types}
+	if typ == Bool {
+		p.truth = b.bool(tree.Node)
+	}
+	p.append = b.appender(tree.Node)
+	if p.truth != nil || (!condition && p.append != nil) {
+		return p, nil
+	}
+	p.append = nil
+	p.expr, problem = compileExpr(tree, config, place)
+	if problem != nil {
+		return nil, problem
+	}
+	return p, nil
+}
+
+// assumedRanges is how many ranges a scan has, for costs.
+const assumedRanges = 181
+
+// Ready tells whether all that the program names has a reading; while not, a
+// condition is false and a selected expression null.
+func (p *Program) Ready(e *Env) bool { return e.Have.Has(p.needs) && e.HavePrev.Has(p.prev) }
+
+// Needs gives the kinds that must have given a reading.
+func (p *Program) Needs() view.Kinds { return p.named }
+
+// Test evaluates a condition. What fails while it runs is false, with an error.
+func (p *Program) Test(m *Machine, e *Env) (bool, error) {
+	if !p.Ready(e) {
+		return false, nil
+	}
+	if p.truth != nil {
+		return p.truth(e), nil
+	}
+	v, err := p.expr.run(m, e)
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.(bool)
+	if !ok {
+		return false, errNoTruth
+	}
+	return b, nil
+}
+
+// AppendValue evaluates an expression and appends its value as JSON. What
+// fails while it runs, or names what has no reading, is null.
+func (p *Program) AppendValue(dst []byte, m *Machine, e *Env) ([]byte, error) {
+	if !p.Ready(e) {
+		return append(dst, "null"...), nil
+	}
+	if p.append != nil {
+		return p.append(dst, e), nil
+	}
+	v, err := p.expr.run(m, e)
+	if err != nil {
+		return append(dst, "null"...), err
+	}
+	return appendAny(dst, v), nil
+}

@@ -1,0 +1,409 @@
+package condition
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"callboard/subscribe/view"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// builder turns checked parts into closures over the views, which neither box
+// numbers nor allocate. What it does not know gives nil, and the whole
+// expression runs in expr's machine. It must agree with expr on everything
+// that it knows, NaN included: a property test holds it to that.
+type builder struct {
+	compiler *Compiler
+	types    map[node]Type
+}
+
+type (
+	boolFunc  = func(*Env) bool
+	intFunc   = func(*Env) int
+	floatFunc = func(*Env) float64
+	textFunc  = func(*Env) string
+	listFunc  = func(*Env) []float64
+	viewFunc  = func(*Env) view.View
+)
+
+// bool builds what gives true or false.
+func (b *builder) bool(n node) boolFunc {
+	switch n := n.(type) {
+	case *ast.BoolNode:
+		v := n.Value
+		return func(*Env) bool { return v }
+	case *ast.UnaryNode:
+		if x := b.bool(n.Node); x != nil {
+			return func(e *Env) bool { return !x(e) }
+		}
+	case *ast.BinaryNode:
+		return b.boolBinary(n)
+	case *ast.ConditionalNode:
+		c, x, y := b.bool(n.Cond), b.bool(n.Exp1), b.bool(n.Exp2)
+		if c != nil && x != nil && y != nil {
+			return func(e *Env) bool {
+				if c(e) {
+					return x(e)
+				}
+				return y(e)
+			}
+		}
+	case *ast.MemberNode:
+		if a, at := b.attribute(n); a != nil && a.truth != nil {
+			get := a.truth
+			return func(e *Env) bool { return get(at(e)) }
+		}
+	case *ast.BuiltinNode:
+		return b.quantifier(n)
+	case *ast.CallNode:
+		return b.inside(n)
+	}
+	return nil
+}
+
+func (b *builder) boolBinary(n *ast.BinaryNode) boolFunc {
+	switch n.Operator {
+	case "&&", "and":
+		if x, y := b.bool(n.Left), b.bool(n.Right); x != nil && y != nil {
+			return func(e *Env) bool { return x(e) && y(e) }
+		}
+		return nil
+	case "||", "or":
+		if x, y := b.bool(n.Left), b.bool(n.Right); x != nil && y != nil {
+			return func(e *Env) bool { return x(e) || y(e) }
+		}
+		return nil
+	case "in":
+		return b.in(n)
+	case "contains", "startsWith", "endsWith":
+		return b.textOperator(n)
+	}
+	l, r := b.types[n.Left], b.types[n.Right]
+	switch {
+	case l == Int && r == Int:
+		if x, y := b.int(n.Left), b.int(n.Right); x != nil && y != nil {
+			return compare(n.Operator, x, y)
+		}
+	case l.number() && r.number():
+		if x, y := b.float(n.Left), b.float(n.Right); x != nil && y != nil {
+			return compare(n.Operator, x, y)
+		}
+	case l == String && r == String:
+		if x, y := b.text(n.Left), b.text(n.Right); x != nil && y != nil {
+			return compare(n.Operator, x, y)
+		}
+	case l == Bool && r == Bool:
+		x, y := b.bool(n.Left), b.bool(n.Right)
+		if x == nil || y == nil {
+			return nil
+		}
+		if n.Operator == "==" {
+			return func(e *Env) bool { return x(e) == y(e) }
+		}
+		return func(e *Env) bool { return x(e) != y(e) }
+	}
+	return nil
+}
+
+func compare[T int | float64 | string](op string, x, y func(*Env) T) boolFunc {
+	switch op {
+	case "==":
+		return func(e *Env) bool { return x(e) == y(e) }
+	case "!=":
+		return func(e *Env) bool { return x(e) != y(e) }
+	case "<":
+		return func(e *Env) bool { return x(e) < y(e) }
+	case "<=":
+		return func(e *Env) bool { return x(e) <= y(e) }
+	case ">":
+		return func(e *Env) bool { return x(e) > y(e) }
+	case ">=":
+		return func(e *Env) bool { return x(e) >= y(e) }
+	}
+	return nil
+}
+
+func (b *builder) textOperator(n *ast.BinaryNode) boolFunc {
+	x, y := b.text(n.Left), b.text(n.Right)
+	if x == nil || y == nil {
+		return nil
+	}
+	test := map[string]func(s, t string) bool{
+		"contains": strings.Contains, "startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix,
+	}[n.Operator]
+	return func(e *Env) bool { return test(x(e), y(e)) }
+}
+
+// in builds a search in a list of constants.
+func (b *builder) in(n *ast.BinaryNode) boolFunc {
+	array, ok := n.Right.(*ast.ArrayNode)
+	if !ok {
+		return nil
+	}
+	var texts []string
+	var ints []int
+	var floats []float64
+	for _, c := range array.Nodes {
+		switch c := c.(type) {
+		case *ast.StringNode:
+			texts = append(texts, c.Value)
+		case *ast.IntegerNode:
+			ints = append(ints, c.Value)
+			floats = append(floats, float64(c.Value))
+		case *ast.FloatNode:
+			floats = append(floats, c.Value)
+		default:
+			return nil
+		}
+	}
+	t := b.types[n.Left]
+	switch {
+	case len(array.Nodes) == 0:
+		return nil
+	case t == String && len(texts) == len(array.Nodes):
+		return member(b.text(n.Left), texts)
+	case t == Int && len(ints) == len(array.Nodes):
+		return member(b.int(n.Left), ints)
+	case t.number() && len(floats) == len(array.Nodes):
+		return member(b.float(n.Left), floats)
+	}
+	return nil
+}
+
+func member[T comparable](x func(*Env) T, list []T) boolFunc {
+	if x == nil {
+		return nil
+	}
+	return func(e *Env) bool {
+		v := x(e)
+		for _, c := range list {
+			if c == v {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// attribute finds the schema's attribute of a name such as laser.min, and the
+// state to read it from.
+func (b *builder) attribute(n *ast.MemberNode) (*Attribute, func(*Env) *view.State) {
+	t := b.types[n.Node]
+	name, ok := n.Property.(*ast.StringNode)
+	if !ok || t.base != baseView {
+		return nil, nil
+	}
+	return findInterface(t.kind.String()).attribute(name.Value), stateOf(t)
+}
+
+func stateOf(t Type) func(*Env) *view.State {
+	if t.prev {
+		return func(e *Env) *view.State { return &e.Prev }
+	}
+	return func(e *Env) *view.State { return &e.State }
+}
+
+// float builds what gives a number, as float64.
+func (b *builder) float(n node) floatFunc {
+	if b.types[n] == Int {
+		if x := b.int(n); x != nil {
+			return func(e *Env) float64 { return float64(x(e)) }
+		}
+		return nil
+	}
+	switch n := n.(type) {
+	case *ast.FloatNode:
+		v := n.Value
+		return func(*Env) float64 { return v }
+	case *ast.IdentifierNode:
+		if v := findVariable(n.Value); v != nil {
+			return v.float
+		}
+	case *ast.MemberNode:
+		if a, at := b.attribute(n); a != nil && a.float != nil {
+			get := a.float
+			return func(e *Env) float64 { return get(at(e)) }
+		}
+	case *ast.PointerNode:
+		if n.Name == "" {
+			return func(e *Env) float64 { return e.value }
+		}
+	case *ast.UnaryNode:
+		x := b.float(n.Node)
+		if x == nil || n.Operator == "+" {
+			return x
+		}
+		return func(e *Env) float64 { return -x(e) }
+	case *ast.BinaryNode:
+		if x, y := b.float(n.Left), b.float(n.Right); x != nil && y != nil {
+			return arithmetic(n.Operator, x, y)
+		}
+	case *ast.CallNode:
+		return b.call(n)
+	case *ast.BuiltinNode:
+		return b.rounding(n)
+	}
+	return nil
+}
+
+func arithmetic(op string, x, y floatFunc) floatFunc {
+	switch op {
+	case "+":
+		return func(e *Env) float64 { return x(e) + y(e) }
+	case "-":
+		return func(e *Env) float64 { return x(e) - y(e) }
+	case "*":
+		return func(e *Env) float64 { return x(e) * y(e) }
+	case "/":
+		return func(e *Env) float64 { return x(e) / y(e) }
+	case "**", "^":
+		return func(e *Env) float64 { return math.Pow(x(e), y(e)) }
+	}
+	return nil
+}
+
+// rounding builds the language's functions of one number.
+func (b *builder) rounding(n *ast.BuiltinNode) floatFunc {
+	var f func(float64) float64
+	switch n.Name {
+	case "abs":
+		f = func(x float64) float64 {
+			if x < 0 {
+				return -x
+			}
+			return x
+		}
+	case "floor":
+		f = math.Floor
+	case "ceil":
+		f = math.Ceil
+	case "round":
+		f = math.Round
+	default:
+		return nil
+	}
+	x := b.float(n.Arguments[0])
+	if x == nil {
+		return nil
+	}
+	return func(e *Env) float64 { return f(x(e)) }
+}
+
+// int builds what gives a whole number.
+func (b *builder) int(n node) intFunc {
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		v := n.Value
+		return func(*Env) int { return v }
+	case *ast.IdentifierNode:
+		if v := findVariable(n.Value); v != nil {
+			return v.int
+		}
+	case *ast.MemberNode:
+		if a, at := b.attribute(n); a != nil && a.int != nil {
+			get := a.int
+			return func(e *Env) int { return get(at(e)) }
+		}
+	case *ast.PointerNode:
+		if n.Name == "index" {
+			return func(e *Env) int { return e.element }
+		}
+	case *ast.UnaryNode:
+		x := b.int(n.Node)
+		if x == nil || n.Operator == "+" {
+			return x
+		}
+		return func(e *Env) int { return -x(e) }
+	case *ast.BinaryNode:
+		return b.intBinary(n)
+	case *ast.BuiltinNode:
+		switch n.Name {
+		case "count":
+			return b.count(n)
+		case "len":
+			if l := b.list(n.Arguments[0]); l != nil {
+				return func(e *Env) int { return len(l(e)) }
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) intBinary(n *ast.BinaryNode) intFunc {
+	x, y := b.int(n.Left), b.int(n.Right)
+	if x == nil || y == nil {
+		return nil
+	}
+	switch n.Operator {
+	case "+":
+		return func(e *Env) int { return x(e) + y(e) }
+	case "-":
+		return func(e *Env) int { return x(e) - y(e) }
+	case "*":
+		return func(e *Env) int { return x(e) * y(e) }
+	case "%":
+		// Division by zero fails in expr's machine; here it cannot occur.
+		if c, ok := n.Right.(*ast.IntegerNode); ok && c.Value != 0 {
+			return func(e *Env) int { return x(e) % c.Value }
+		}
+	}
+	return nil
+}
+
+// text builds what gives text.
+func (b *builder) text(n node) textFunc {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		v := n.Value
+		return func(*Env) string { return v }
+	case *ast.IdentifierNode:
+		if v := findVariable(n.Value); v != nil {
+			return v.text
+		}
+	}
+	return nil
+}
+
+// list builds what gives a list of numbers.
+func (b *builder) list(n node) listFunc {
+	if m, ok := n.(*ast.MemberNode); ok {
+		if a, at := b.attribute(m); a != nil && a.floats != nil {
+			get := a.floats
+			return func(e *Env) []float64 { return get(at(e)) }
+		}
+	}
+	return nil
+}
+
+// appender builds what appends the value as JSON.
+func (b *builder) appender(n node) func([]byte, *Env) []byte {
+	switch t := b.types[n]; {
+	case t == Bool:
+		if x := b.bool(n); x != nil {
+			return func(dst []byte, e *Env) []byte { return strconv.AppendBool(dst, x(e)) }
+		}
+	case t == Int:
+		if x := b.int(n); x != nil {
+			return func(dst []byte, e *Env) []byte { return strconv.AppendInt(dst, int64(x(e)), 10) }
+		}
+	case t == Float:
+		if x := b.float(n); x != nil {
+			return func(dst []byte, e *Env) []byte { return view.AppendFloat(dst, x(e)) }
+		}
+	case t == String:
+		if x := b.text(n); x != nil {
+			return func(dst []byte, e *Env) []byte { return AppendString(dst, x(e)) }
+		}
+	case t == Floats:
+		if x := b.list(n); x != nil {
+			return func(dst []byte, e *Env) []byte { return view.AppendFloats(dst, x(e)) }
+		}
+	case t.base == baseView:
+		if x := b.view(n); x != nil {
+			return func(dst []byte, e *Env) []byte { return x(e).AppendJSON(dst) }
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package condition
+
+import (
+	"callboard/subscribe/view"
+)
+
+// Env is what an expression sees: the arriving reading, the views that stand,
+// and those before them. The names are the schema's.
+type Env struct {
+	view.State
+	Prev      view.State `expr:"prev"`
+	Robot     string     `expr:"robot"`
+	World     string     `expr:"world"`
+	Interface string     `expr:"interface"`
+	Index     int        `expr:"index"`
+	Time      float64    `expr:"time"` // s
+
+	// Have and HavePrev are the kinds that State and Prev have.
+	Have     view.Kinds `expr:"-"`
+	HavePrev view.Kinds `expr:"-"`
+
+	element int     // number of #, in a predicate
+	value   float64 // #, in a predicate
+}
+
+// Take makes e what a condition sees when the reading arrives. Robot and
+// World stay as they are.
+func (e *Env) Take(a *view.Arrival) {
+	e.State, e.Prev, e.Have, e.HavePrev = a.Now, a.Prev, a.Have, a.HavePrev
+	e.Interface, e.Index, e.Time = a.Device.Interf.String(), int(a.Device.Index), a.Time
+}

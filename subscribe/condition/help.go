@@ -1,0 +1,86 @@
+package condition
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Example is a condition of the help text and what it means.
+type Example struct{ Condition, Meaning string }
+
+// Examples are the conditions of the help text.
+func Examples() []Example {
+	return []Example{
+		{`laser.min < 1`, "something is nearer than 1 m"},
+		{`laser.front < 0.5 && position.vx > 0`, "driving towards something near"},
+		{`sector(laser, 150, -150) < 0.3`, "something is near behind; the sector crosses the back"},
+		{`any(laser.ranges, # < 0.4)`, "some range is below 0.4 m"},
+		{`count(laser.ranges, # < 1) >= 10`, "ten ranges or more are below 1 m"},
+		{`sonar.nearest in [0, 1, 7] and sonar.min < 0.5`, "one of three sonars has something near"},
+		{`position.stall`, "the robot is stuck"},
+		{`distance(2, 3) < 1`, "the robot is within 1 m of a point"},
+		{`abs(angle_diff(position.yaw, deg(90))) < deg(5)`, "it faces along y"},
+		{`position.x - prev.position.x > 0.1`, "it moved by more than 0.1 m along x since the reading before"},
+		{`robot startsWith "r" && interface == "laser" && index == 0`, "the first lasers of some robots"},
+		{`0.5 < laser.min < 1`, "comparisons chain"},
+		{`let ahead = sector(laser, -10, 10); ahead < 2 && ahead > 1`, "a name for a value"},
+	}
+}
+
+// Help is the description of the condition language for people, generated
+// from the schema.
+func Help() string {
+	var b strings.Builder
+	b.WriteString(helpHead)
+	b.WriteString("\nOf the arriving reading:\n\n")
+	for _, v := range variables {
+		row(&b, v.Name, v.Type, v.Unit, v.Doc)
+	}
+	for i := range interfaces {
+		in := &interfaces[i]
+		fmt.Fprintf(&b, "\n%s: %s\n\n", in.Name(), in.Doc)
+		for _, a := range in.Attributes {
+			row(&b, in.Name()+"."+a.Name, a.Type, a.Unit, a.Doc)
+		}
+	}
+	b.WriteString("\nFunctions:\n\n")
+	for _, f := range functionTable() {
+		fmt.Fprintf(&b, "  %-28s %s\n", f.Name+"("+f.Args+")", f.Doc)
+	}
+	b.WriteString(helpOperators)
+	b.WriteString("\nExamples:\n\n")
+	for _, e := range Examples() {
+		fmt.Fprintf(&b, "  %s\n      %s\n", e.Condition, e.Meaning)
+	}
+	fmt.Fprintf(&b, helpLimits, DefaultLength, MaxDepth, MaxNodes)
+	return b.String()
+}
+
+func row(b *strings.Builder, name string, t Type, unit, doc string) {
+	what := t.Name()
+	if unit != "" {
+		what += ", " + unit
+	}
+	fmt.Fprintf(b, "  %-20s %-14s %s\n", name, what, doc)
+}
+
+const helpHead = `A condition is an expression that gives true or false. It is tested when a
+reading of an interface that it names arrives; if it names none, when any
+reading arrives. Each arriving device is tested by itself; another interface
+stands for the latest reading of the same robot's device with the same index,
+or else the lowest. While an interface that it names has none, it is false.
+Under prev stand the readings before: prev.position.x. Lengths are in m,
+angles in rad, times in s.
+`
+
+const helpOperators = `
+Operators: + - * / % **   < <= > >= == !=   && || ! (and or not)   in   ? :
+           contains startsWith endsWith matches (texts)   let name = value; …
+           list[0] list[-1] list[2:5]
+`
+
+const helpLimits = `
+Limits: %d characters (unless configured), brackets %d deep, %d names,
+constants, operators and calls; one loop inside another is refused. A
+condition that fails while it runs, as by an index out of range, is false.
+`

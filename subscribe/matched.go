@@ -1,0 +1,105 @@
+package subscribe
+
+import (
+	"cmp"
+	"slices"
+
+	"callboard/player"
+	"callboard/subscribe/condition"
+	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
+)
+
+// Matched is one reading that subscriptions matched.
+type Matched struct {
+	Device    *player.Device
+	Interface string // as Player names it: laser, ranger, …
+	Index     int
+	Time      float64 // s, the reading's
+	// Reading is the reading's JSON object, encoded once for all; nil if
+	// every matching subscription selects.
+	Reading []byte
+	Matches []KeyMatches // by ascending key
+}
+
+// KeyMatches are the subscriptions of one key that a reading matched.
+type KeyMatches struct {
+	Key           Key
+	Subscriptions []Match // by ascending id
+}
+
+// Match is one subscription that a reading matched.
+type Match struct {
+	ID     string
+	State  *bool  // for the trigger "change": the state that it changed to
+	Values []byte // for select: a JSON object; nil if the reading itself goes out
+	Latest bool   // keep is "latest": of what waits only the newest counts
+}
+
+// emit hands over what was found for a reading.
+func (s *Session) emit(a *view.Arrival) {
+	slices.SortFunc(s.found, func(x, y found) int {
+		return cmp.Or(cmp.Compare(x.entry.key, y.entry.key), cmp.Compare(x.entry.sub.Spec.ID, y.entry.sub.Spec.ID))
+	})
+	m := &Matched{Device: a.Device, Interface: a.Device.Interf.String(), Index: int(a.Device.Index), Time: a.Time}
+	matches := make([]Match, 0, len(s.found))
+	keys, whole := 0, false
+	for i, f := range s.found {
+		if i == 0 || f.entry.key != s.found[i-1].entry.key {
+			keys++
+		}
+		whole = whole || len(f.entry.sub.selected) == 0
+		matches = append(matches, s.match(f))
+	}
+	m.Matches = make([]KeyMatches, 0, keys)
+	for i := 0; i < len(s.found); {
+		end := i + 1
+		for end < len(s.found) && s.found[end].entry.key == s.found[i].entry.key {
+			end++
+		}
+		m.Matches = append(m.Matches, KeyMatches{s.found[i].entry.key, matches[i:end:end]})
+		i = end
+	}
+	if whole {
+		s.buffer = a.View.AppendJSON(s.buffer[:0])
+		m.Reading = slices.Clone(s.buffer)
+	}
+	s.config.Emit(m)
+}
+
+// states that matches point to.
+var isTrue, isFalse = true, false
+
+func (s *Session) match(f found) Match {
+	spec := &f.entry.sub.Spec
+	m := Match{ID: spec.ID, Latest: spec.Keep == protocol.KeepLatest}
+	if trigger(spec) == protocol.TriggerChange {
+		m.State = &isFalse
+		if f.state {
+			m.State = &isTrue
+		}
+	}
+	if len(f.entry.sub.selected) > 0 {
+		m.Values = s.values(f.entry)
+	}
+	return m
+}
+
+// values evaluates what a subscription selects.
+func (s *Session) values(e *entry) []byte {
+	b := append(s.buffer[:0], '{')
+	for i, sel := range e.sub.selected {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = condition.AppendString(b, sel.name)
+		b = append(b, ':')
+		var err error
+		if b, err = sel.program.AppendValue(b, &s.machine, &s.env); err != nil {
+			s.counts.failures++
+			s.failed(e, "select "+sel.name+": "+err.Error())
+		}
+	}
+	s.buffer = append(b, '}')
+	return slices.Clone(s.buffer)
+}

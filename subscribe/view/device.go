@@ -1,0 +1,145 @@
+package view
+
+import (
+	"callboard/player"
+	"callboard/player/iface"
+)
+
+// Reason says why a message gave no reading.
+type Reason uint8
+
+// Why a message gave no reading.
+const (
+	NoView      Reason = iota // conditions do not know this interface, or this kind of message
+	NoGeometry                // the device's geometry is not known yet
+	NoConfig                  // the ranger's configuration is not known yet
+	StandsAside               // the robot's laser (sonar) counts instead of this ranger
+	PartOfScan                // completed, or came too late to complete, a scan that is a reading
+	BadPayload                // the payload is not what the device's interface has
+	NumReasons  = iota
+)
+
+var reasonNames = [NumReasons]string{"no_view", "no_geometry", "no_configuration", "stands_aside", "part_of_scan", "bad_payload"}
+
+// String gives the reason's name, for metrics.
+func (r Reason) String() string { return reasonNames[r] }
+
+// device is what a Robot knows of one of its devices.
+type device struct {
+	dev     *player.Device
+	kind    Kind
+	usable  bool   // it gives readings of its kind
+	reason  Reason // why not
+	geom    *player.Geometry
+	config  *player.RangerConfig
+	scan    scan
+	time    float64 // s, of its latest reading
+	hasTime bool
+
+	// Three views go round: two stand, one is filled.
+	latest, previous, spare View
+}
+
+// learn takes what d tells; what is known already stays.
+func (v *device) learn(d *player.Device) {
+	v.dev = d
+	if d.Geometry != nil {
+		v.geom = d.Geometry
+	}
+	if d.Config != nil {
+		v.config = d.Config
+	}
+}
+
+// role says what the device stands for on a robot that has a laser device, a
+// sonar device, or not.
+func (v *device) role(hasLaser, hasSonar bool) (k Kind, usable bool, why Reason) {
+	switch v.dev.Interf {
+	case player.InterfacePosition2D:
+		return KindPosition, true, 0
+	case player.InterfaceLaser:
+		return KindLaser, true, 0
+	case player.InterfaceSonar:
+		return KindSonar, v.geom != nil, NoGeometry
+	case player.InterfaceRanger:
+	default:
+		return 0, false, NoView
+	}
+	if v.geom == nil || len(v.geom.Elements) == 0 {
+		return 0, false, NoGeometry
+	}
+	k, aside := KindLaser, hasLaser
+	if len(v.geom.Elements) > 1 {
+		k, aside = KindSonar, hasSonar
+	}
+	if aside {
+		return k, false, StandsAside
+	}
+	return k, v.config != nil, NoConfig
+}
+
+// assign gives the device a role; what it gave in another one is forgotten.
+func (v *device) assign(k Kind, usable bool, why Reason) {
+	if v.usable && (!usable || k != v.kind) {
+		v.forget()
+	}
+	v.kind, v.usable, v.reason = k, usable, why
+	if usable && v.spare == nil {
+		v.spare = newView(k)
+	}
+}
+
+// forget takes all readings of the device away.
+func (v *device) forget() {
+	v.latest, v.previous, v.spare = nil, nil, nil
+	v.scan, v.time, v.hasTime = scan{}, 0, false
+}
+
+// commit makes the view that was filled the latest.
+func (v *device) commit() {
+	old := v.previous
+	v.previous, v.latest, v.spare = v.latest, v.spare, old
+	if v.spare == nil {
+		v.spare = newView(v.kind)
+	}
+}
+
+// fill reads a payload into the spare view; false if it is none of the
+// device's readings, with the reason.
+func (v *device) fill(payload any) (bool, Reason) {
+	switch view := v.spare.(type) {
+	case *Laser:
+		switch p := payload.(type) {
+		case *iface.LaserData:
+			view.readLaser(p)
+		case *iface.LaserDataScanpose:
+			view.readLaser(&p.Scan)
+		case *iface.LaserDataScanangle:
+			view.readAngles(p)
+		case *iface.RangerDataRange:
+			view.readRanger(p.Ranges, v.config)
+		case *iface.RangerDataRangestamped:
+			view.readRanger(p.Data.Ranges, v.config)
+		default:
+			return false, BadPayload
+		}
+	case *Sonar:
+		switch p := payload.(type) {
+		case *iface.SonarData:
+			view.readSonar(p.Ranges, v.geom.Elements)
+		case *iface.RangerDataRange:
+			view.readRanger(p.Ranges, v.geom.Elements, v.config)
+		case *iface.RangerDataRangestamped:
+			view.readRanger(p.Data.Ranges, v.geom.Elements, v.config)
+		default:
+			return false, BadPayload
+		}
+	case *Position:
+		p, ok := payload.(*iface.Position2DData)
+		if !ok {
+			return false, BadPayload
+		}
+		view.readPosition2D(p)
+	}
+	return true, 0
+}
