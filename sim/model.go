@@ -158,3 +158,39 @@ type root struct {
 
 	body
 }
+
+// Index is the model's place in World.Models.
+func (m *Model) Index() int { return m.index }
+
+// Rangers gives the rangers on m and on what sits on it, depth first.
+func (m *Model) Rangers() []*Model {
+	var out []*Model
+	for _, c := range m.children {
+		if c.ranger != nil {
+			out = append(out, c)
+		}
+		out = append(out, c.Rangers()...)
+	}
+	return out
+}
+
+// Robots gives the position models that sit on no other, in file order.
+func (w *World) Robots() []*Model {
+	var out []*Model
+	for _, m := range w.models {
+		if m.position != nil && !m.carried() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// carried tells whether m sits on a position model.
+func (m *Model) carried() bool {
+	for p := m.parent; p != nil; p = p.parent {
+		if p.position != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -7,6 +7,13 @@ import (
 	"callboard/sim/worldfile"
 )
 
+// reach is the part of a sensor's greatest range within which it sees. Stage
+// loses up to half a cell in every 16 cells of empty space that a ray passes,
+// so its rays end up to 1/32 early, which a reading there shows as nothing hit;
+// measured with real Stage 4.3 in empty worlds, and half of that on the average
+// of its worlds with walls.
+const reach = 1 - 1.0/64
+
 // Ranger holds the readings of a ranger's sensors.
 type Ranger struct {
 	model    *Model
@@ -68,7 +75,7 @@ func (r *Ranger) measure(i int) {
 	s, f, c := &r.sensors[i], r.fans[i], &r.model.world.caster
 	ranges, returned := r.ranges[i], r.returned[i]
 	at := r.Place(i)
-	c.begin(at, r.model.root.index, s.MaxRange)
+	c.begin(at, r.model.root.index, s.MaxRange*reach)
 	if s.NoiseAngular == 0 && f.sweeps() {
 		c.sweep(f, ranges, returned)
 	} else {
@@ -78,6 +85,11 @@ func (r *Ranger) measure(i int) {
 			}
 			sin, cos := math.Sincos(at.A + b)
 			ranges[j], returned[j] = c.ray(cos, sin)
+		}
+	}
+	for j, v := range ranges {
+		if v >= c.limit {
+			ranges[j] = s.MaxRange
 		}
 	}
 	if s.NoiseConst != 0 || s.NoiseProp != 0 {
