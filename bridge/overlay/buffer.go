@@ -264,6 +264,21 @@ func (b *buffer) gapOldest(why Why) (g item, fresh uint64, ok bool) {
 	return g, fresh, true
 }
 
+// mergeSent makes one of the gap at next, which has just been sent, and a gap
+// that was sent before it.
+func (b *buffer) mergeSent() {
+	for i := b.next - 1; i >= b.head; i-- {
+		if b.items[i].dead {
+			continue
+		}
+		if b.items[i].gap() {
+			b.items[b.next].from = b.items[i].from
+			b.kill(i)
+		}
+		return
+	}
+}
+
 // trim passes by dead items where it costs nothing.
 func (b *buffer) trim() {
 	for b.head < len(b.items) && b.items[b.head].dead {

@@ -62,13 +62,17 @@ func (b *Broker) pump(in *inbox) {
 		case it.dead:
 			continue
 		case it.gap():
+			if !b.mayTell(buf) {
+				return
+			}
 			b.tellGap(in, it.to, it.why)
+			buf.mergeSent()
 			continue
 		case !b.alive(in, buf.next):
 			b.pass(in, buf.next)
 			continue
 		}
-		if buf.flight.count >= b.windowCount || buf.flight.count > 0 && buf.flight.bytes+it.size > b.windowBytes {
+		if !b.fits(buf, it.size) {
 			return
 		}
 		buf.flight.count++
@@ -86,6 +90,18 @@ func (b *Broker) pump(in *inbox) {
 	if in.ended {
 		b.tellEnd(in)
 	}
+}
+
+// fits tells whether the window has room for a notification of that size.
+func (b *Broker) fits(buf *buffer, size int) bool {
+	return buf.flight.count == 0 || buf.flight.count < b.windowCount && buf.flight.bytes+size <= b.windowBytes
+}
+
+// mayTell tells whether the gap that is next may go: only with what comes
+// after it, since it may grow until then.
+func (b *Broker) mayTell(buf *buffer) bool {
+	i, ok := buf.waits(buf.next + 1)
+	return !ok || buf.items[i].gap() || b.fits(buf, buf.items[i].size)
 }
 
 func (b *Broker) tellGap(in *inbox, to uint64, why Why) {

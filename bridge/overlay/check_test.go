@@ -1,0 +1,94 @@
+package overlay
+
+import "slices"
+
+// check looks for what must hold in every state of a broker.
+func check(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, b *Broker) {
+	t.Helper()
+	held := map[*Reading]bool{}
+	var bytes int64
+	if len(b.order) != len(b.sessions) {
+		t.Fatalf("%d sessions in order, %d in all", len(b.order), len(b.sessions))
+	}
+	for i, s := range b.order {
+		if b.sessions[s.client] != s || i > 0 && b.order[i-1].client >= s.client {
+			t.Fatalf("session %q is out of order", s.client)
+		}
+		var hash Hash
+		for _, sub := range s.sorted() {
+			hash = hash.add(sub.Subscription.Hash())
+		}
+		if hash != s.hash {
+			t.Fatalf("session %q: the hash of its set is not the sum of its subscriptions'", s.client)
+		}
+		for _, in := range s.inboxes {
+			checkBuffer(t, b, in)
+			for _, it := range in.buf.items[in.buf.head:] {
+				if it.reading != nil && !held[it.reading] {
+					held[it.reading] = true
+					bytes += int64(len(it.reading.JSON))
+				}
+			}
+			if in.entry != nil && (b.entries[in.entry.handle] != in.entry || in.entry.buf != in.buf || in.entry.next != in.buf.last+1) {
+				t.Fatalf("key %v: its entry has next %d, its inbox last %d", in.key, in.entry.next, in.buf.last)
+			}
+		}
+		if s.local != nil && (s.local.inbox.ended || !slices.Contains(s.inboxes, s.local.inbox)) {
+			t.Fatalf("session %q: its live key has no inbox", s.client)
+		}
+	}
+	for h, e := range b.entries {
+		if b.sessions[e.session.client] != e.session || !slices.Contains(e.session.inboxes, e.inbox) {
+			t.Fatalf("entry %d has no session", h)
+		}
+	}
+	if bytes != b.held {
+		t.Fatalf("%d bytes of readings are held, the broker counts %d", bytes, b.held)
+	}
+}
+
+func checkBuffer(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, b *Broker, in *inbox) {
+	t.Helper()
+	buf := in.buf
+	var count, size, dead, sent, sentBytes int
+	last := buf.num
+	for i := buf.head; i < len(buf.items); i++ {
+		it := &buf.items[i]
+		if it.dead {
+			dead++
+			continue
+		}
+		if it.from <= last || it.to < it.from || it.to > buf.last {
+			t.Fatalf("key %v: item %d…%d after %d, last %d", in.key, it.from, it.to, last, buf.last)
+		}
+		last = it.to
+		if it.gap() {
+			continue
+		}
+		count++
+		size += it.size
+		if i < buf.next {
+			sent++
+			sentBytes += it.size
+		}
+	}
+	if count != buf.count || size != buf.bytes || dead != buf.dead || sent != buf.flight.count || sentBytes != buf.flight.bytes {
+		t.Fatalf("key %v: counts %d notifications, %d bytes, %d dead, %d (%d bytes) sent; there are %d, %d, %d, %d (%d)",
+			in.key, buf.count, buf.bytes, buf.dead, buf.flight.count, buf.flight.bytes, count, size, dead, sent, sentBytes)
+	}
+	if count > b.cfg.Inbox.Count || size > b.cfg.Inbox.Bytes {
+		t.Fatalf("key %v: %d notifications, %d bytes: more than the limits", in.key, count, size)
+	}
+	if free := buf.head + buf.dead; free > 64 && free > len(buf.items)*3/4 {
+		t.Fatalf("key %v: %d of %d places are free", in.key, free, len(buf.items))
+	}
+	if len(buf.newest) > 4*(count+b.cfg.Subscriptions) {
+		t.Fatalf("key %v: %d devices remembered for %d notifications", in.key, len(buf.newest), count)
+	}
+}
