@@ -55,7 +55,8 @@ type scanner struct {
 	text   string
 	pos    int
 	line   int
-	start  int // of the line
+	start  int // where column counting goes on: the line's start, or later
+	before int // characters of the line before start
 	places map[string]place
 	arrays map[string]int // tables of an array of tables so far, by its key
 	deep   *place         // where it nests too deep
@@ -90,8 +91,12 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
+// here gives the place of pos. It counts each character once, however long
+// the line.
 func (s *scanner) here() place {
-	return place{s.line, utf8.RuneCountInString(s.text[s.start:s.pos]) + 1}
+	s.before += utf8.RuneCountInString(s.text[s.start:s.pos])
+	s.start = s.pos
+	return place{s.line, s.before + 1}
 }
 
 // mark remembers where a key stands; the first time counts.
@@ -105,7 +110,7 @@ func (s *scanner) mark(key string, p place) {
 func (s *scanner) newline() {
 	s.pos++
 	s.line++
-	s.start = s.pos
+	s.start, s.before = s.pos, 0
 }
 
 // blanks passes blanks and, if lines, line breaks and comments.

@@ -9,11 +9,11 @@ import (
 )
 
 // Broker is what push serves: the runtime of the overlay broker. Its methods
-// are called from the goroutine of one session at a time for one connection
-// (Command and List from others too) and may block for backpressure until ctx
-// ends. What they answer goes through the connection's Outbox; an error they
-// return is sent to the client by push, with its code if it is a *Problem,
-// else as unavailable.
+// may block for backpressure until ctx ends. What a client says comes in its
+// order, from one goroutine; only Ack (for clients without an id: what was
+// written), Command and List come from others too. Answers go through the
+// connection's Outbox; an error that is returned is sent to the client by
+// push, with its code if it is a *Problem, else as unavailable.
 type Broker interface {
 	// Connect makes a connection known and gives its number. remote is the
 	// client's network address, for people.
@@ -47,7 +47,9 @@ type Outbox interface {
 	Notify(n protocol.Notify, decoded time.Time)
 	// Send sends any other message: a pointer to one of protocol's structs
 	// (*protocol.Welcome, *protocol.Subscribed, *protocol.Gap,
-	// *protocol.Robot, *protocol.Reply, *protocol.Error). Op is set by push.
+	// *protocol.Robot, *protocol.Reply, *protocol.Heartbeat,
+	// *protocol.Error), which must not change any more. Op need not be set. Of
+	// heartbeats that wait only the newest is sent.
 	Send(m any)
 	// Close closes the connection after what was enqueued before has been
 	// written, as far as the client still reads. The code becomes the

@@ -6,67 +6,233 @@ package push
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
-	"crypto/tls"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"callboard/subscribe/protocol"
 )
 
 // Config is what a Server serves, and how.
 type Config struct {
 	Broker   Broker       // required
-	ID       string       // the broker's id, in heartbeats
-	Listener net.Listener // required for Run; closed by it
+	Listener net.Listener // required; closed by Run
 	TLS      *tls.Config  // nil: plain HTTP; see LoadTLS
 	Tokens   []Token      // none: everyone may do everything
+	Hosts    []string     // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
 
 	Page    fs.FS                            // static files at /; nil: none
 	World   func(name string) ([]byte, bool) // the floor plan's JSON at /api/worlds/NAME; nil: none
 	Ready   func() error                     // /readyz: nil or why not; nil: always ready
 	Metrics *prometheus.Registry             // served at /metrics, callboard_push_* are added; nil: an own one
 
-	Heartbeat    time.Duration // between heartbeat messages; default 1 s
-	HelloTimeout time.Duration // in which hello must begin; default 10 s
-	StallTimeout time.Duration // in which a write must make some progress; default 30 s
-	PingInterval time.Duration // between pings; a client silent for three is gone; default 15 s
-	MaxSessions  int           // WebSocket sessions at a time; default 10,000
-	Logger       *slog.Logger  // default: discard
+	HelloTimeout     time.Duration // in which hello must begin; default 10 s
+	StallTimeout     time.Duration // in which a write must make some progress; default 30 s
+	PingInterval     time.Duration // between pings; a client silent for three is gone; default 15 s
+	MaxSessions      int           // WebSocket connections at a time; default 10,000
+	MaxSubscriptions int           // in one hello; default 10,000
+	Logger           *slog.Logger  // default: discard
+}
+
+const (
+	shutdownTimeout = 4 * time.Second // for sessions to end by themselves
+	otherMost       = 256             // connections beside those of sessions
+	largeMost       = 4               // hellos above MaxMessage at a time, each up to MaxHello
+)
+
+// withDefaults fills what was left out.
+func (c Config) withDefaults() (Config, error) {
+	if c.Broker == nil || c.Listener == nil {
+		return c, errors.New("push: Broker and Listener must be given")
+	}
+	for i, t := range c.Tokens {
+		if t.Secret == "" {
+			return c, fmt.Errorf("push: token %d (%s) has no secret", i, t.Grant.Token)
+		}
+	}
+	positive := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	positive(&c.HelloTimeout, 10*time.Second)
+	positive(&c.StallTimeout, 30*time.Second)
+	positive(&c.PingInterval, 15*time.Second)
+	if c.MaxSessions <= 0 {
+		c.MaxSessions = 10_000
+	}
+	if c.MaxSubscriptions <= 0 {
+		c.MaxSubscriptions = 10_000
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
 }
 
 // Server serves one broker's clients.
 type Server struct {
-	config Config
+	config       Config
+	tokens       *tokens
+	registry     *prometheus.Registry
+	metrics      *metrics
+	buffers      buffers
+	deflater     deflater
+	writeBuffers sync.Pool
+	large        chan struct{} // places for large messages
+
+	sessionContext context.Context // ends when sessions are cut off
+	cutOff         context.CancelFunc
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	count    int // sessions, those in their handshake included
+	closing  bool
+	running  sync.WaitGroup
 }
 
 // New checks the configuration and makes a server.
 func New(c Config) (*Server, error) {
-	if c.Broker == nil {
-		return nil, errors.New("push: no broker given")
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	return &Server{config: c}, nil
+	s := &Server{
+		config: c, tokens: newTokens(c.Tokens), registry: c.Metrics,
+		large: make(chan struct{}, largeMost), sessions: map[*session]struct{}{},
+	}
+	if s.metrics, err = newMetrics(c.Metrics); err != nil {
+		return nil, fmt.Errorf("push: %w", err)
+	}
+	s.sessionContext, s.cutOff = context.WithCancel(context.Background())
+	return s, nil
 }
 
-// Handler gives the HTTP handler, for use without Run.
-func (s *Server) Handler() http.Handler { return http.NotFoundHandler() }
-
 // Run serves on the listener until ctx ends, then closes all sessions (close
-// status 1001) and waits for them, 4 s at most.
+// status 1001) and waits for them, 4 s at most before they are cut off.
 func (s *Server) Run(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
+	defer s.cutOff()
+	var listener net.Listener = newLimitedListener(s.config.Listener, s.config.MaxSessions+otherMost)
+	if s.config.TLS != nil {
+		secure := s.config.TLS.Clone()
+		secure.NextProtos = []string{"http/1.1"} // WebSocket needs it
+		listener = tls.NewListener(listener, secure)
+	}
+	server := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	s.shutdown(server)
+	if err == nil {
+		err = <-failed
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("push: serving on %s: %w", s.config.Listener.Addr(), err)
+}
+
+// shutdown ends everything: politely, then by force.
+func (s *Server) shutdown(server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	for _, session := range s.close() {
+		session.outbox.Close(protocol.Unavailable, "the broker is shutting down")
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.running.Wait()
+	}()
+	if err := server.Shutdown(ctx); err != nil {
+		server.Close()
+	}
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	s.cutOff()
+	for _, session := range s.close() {
+		session.raw.Close()
+	}
+	<-done
+}
+
+// close lets no more sessions in and gives those that are there.
+func (s *Server) close() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
+	all := make([]*session, 0, len(s.sessions))
+	for session := range s.sessions {
+		all = append(all, session)
+	}
+	return all
+}
+
+// enter takes a place for a session; leave gives it back.
+func (s *Server) enter() (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || s.count == s.config.MaxSessions {
+		return nil, false
+	}
+	s.count++
+	s.running.Add(1)
+	return func() {
+		s.mu.Lock()
+		s.count--
+		s.mu.Unlock()
+		s.running.Done()
+	}, true
+}
+
+// add makes a session known to shutdown, which may have begun meanwhile.
+func (s *Server) add(session *session) {
+	s.mu.Lock()
+	s.sessions[session] = struct{}{}
+	closing := s.closing
+	s.mu.Unlock()
+	if closing {
+		session.outbox.Close(protocol.Unavailable, "the broker is shutting down")
+	}
+}
+
+func (s *Server) remove(session *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, session)
 }
 
 // LoadTLS makes a TLS configuration (TLS 1.2 or later) from PEM files.
 func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("push: loading certificate %s: %w", certFile, err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
 }

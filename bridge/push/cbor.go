@@ -1,0 +1,299 @@
+package push
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// callboard.v1.cbor carries the same objects as the JSON protocol, so both
+// ways go through JSON text, without a tree in between: what is behind them is
+// the same code, and a message cannot become many times its size.
+
+// CBOR major types (RFC 8949, 3.1), in the upper three bits.
+const (
+	cborUint   = 0 << 5
+	cborNegint = 1 << 5
+	cborBytes  = 2 << 5
+	cborText   = 3 << 5
+	cborArray  = 4 << 5
+	cborMap    = 5 << 5
+	cborTag    = 6 << 5
+	cborSimple = 7 << 5
+
+	cborFalse      = 0xf4
+	cborTrue       = 0xf5
+	cborNull       = 0xf6
+	cborFloat64    = 0xfb
+	cborIndefinite = 31
+	cborBreak      = 0xff
+)
+
+// appendCBOR appends JSON text, which must be valid, as CBOR. Arrays and
+// objects are of indefinite length: their ends are found only later.
+func appendCBOR(dst, text []byte) []byte {
+	for i := skipBlanks(text, 0); i < len(text); {
+		switch c := text[i]; c {
+		case '{':
+			dst = append(dst, cborMap|cborIndefinite)
+			i++
+		case '[':
+			dst = append(dst, cborArray|cborIndefinite)
+			i++
+		case '}', ']':
+			dst = append(dst, cborBreak)
+			i++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			i++
+		case '"':
+			end := skipValue(text, i)
+			s := unquote(text[i:end])
+			dst = append(appendCBORHead(dst, cborText, uint64(len(s))), s...)
+			i = end
+		default:
+			end := skipValue(text, i)
+			dst = appendCBORScalar(dst, string(text[i:end]))
+			i = end
+		}
+	}
+	return dst
+}
+
+func appendCBORScalar(dst []byte, word string) []byte {
+	switch word {
+	case "true":
+		return append(dst, cborTrue)
+	case "false":
+		return append(dst, cborFalse)
+	case "null":
+		return append(dst, cborNull)
+	}
+	if !strings.ContainsAny(word, ".eE") && word != "-0" {
+		if n, err := strconv.ParseUint(word, 10, 64); err == nil {
+			return appendCBORHead(dst, cborUint, n)
+		}
+		if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+			return appendCBORHead(dst, cborNegint, uint64(-(n + 1)))
+		}
+	}
+	f, _ := strconv.ParseFloat(word, 64) // valid; out of range is infinite
+	return binary.BigEndian.AppendUint64(append(dst, cborFloat64), math.Float64bits(f))
+}
+
+func appendCBORHead(dst []byte, major byte, n uint64) []byte {
+	switch {
+	case n < 24:
+		return append(dst, major|byte(n))
+	case n <= 0xff:
+		return append(dst, major|24, byte(n))
+	case n <= 0xffff:
+		return binary.BigEndian.AppendUint16(append(dst, major|25), uint16(n))
+	case n <= 0xffffffff:
+		return binary.BigEndian.AppendUint32(append(dst, major|26), uint32(n))
+	}
+	return binary.BigEndian.AppendUint64(append(dst, major|27), n)
+}
+
+// cborReader reads CBOR from b and appends JSON to out.
+type cborReader struct {
+	b       []byte
+	at      int
+	out     []byte
+	problem *Problem
+}
+
+// jsonOfCBOR gives the JSON text of one CBOR item. Keys must be text, byte
+// strings have no counterpart, tags are passed over.
+func jsonOfCBOR(b []byte) ([]byte, *Problem) {
+	r := &cborReader{b: b, out: make([]byte, 0, len(b)+len(b)/2)}
+	r.item(0)
+	if r.problem == nil && r.at != len(b) {
+		r.wrong("more than one item")
+	}
+	return r.out, r.problem
+}
+
+func (r *cborReader) wrong(what string) {
+	if r.problem == nil {
+		r.problem = badMessage("not CBOR as expected: %s, at byte %d; expected one map", what, r.at)
+	}
+}
+
+// head reads an item's first byte and its number.
+func (r *cborReader) head() (major, info byte, n uint64) {
+	if r.at >= len(r.b) {
+		r.wrong("it ends too early")
+		return 0, 0, 0
+	}
+	first := r.b[r.at]
+	r.at++
+	major, info = first&0xe0, first&0x1f
+	if info < 24 || info == cborIndefinite {
+		return major, info, uint64(info)
+	}
+	size := 1 << (info - 24)
+	if info > 27 {
+		r.wrong("a reserved length")
+		return 0, 0, 0
+	}
+	if len(r.b)-r.at < size {
+		r.wrong("it ends too early")
+		return 0, 0, 0
+	}
+	for _, c := range r.b[r.at : r.at+size] {
+		n = n<<8 | uint64(c)
+	}
+	r.at += size
+	return major, info, n
+}
+
+func (r *cborReader) item(depth int) {
+	major, info, n := r.head()
+	if depth > maxNesting {
+		r.wrong("nested too deep")
+	}
+	if r.problem != nil {
+		return
+	}
+	switch major {
+	case cborUint, cborNegint:
+		r.integer(major, info, n)
+	case cborText:
+		r.out = appendText(r.out, r.text(info, n))
+	case cborArray:
+		r.list(info, n, depth)
+	case cborMap:
+		r.object(info, n, depth)
+	case cborTag:
+		r.item(depth + 1)
+	case cborSimple:
+		r.simple(info, n)
+	default:
+		r.wrong("a byte string")
+	}
+}
+
+func (r *cborReader) integer(major, info byte, n uint64) {
+	switch {
+	case info == cborIndefinite:
+		r.wrong("an integer without a length")
+	case major == cborUint:
+		r.out = strconv.AppendUint(r.out, n, 10)
+	case n > math.MaxInt64:
+		r.out = appendFloat(r.out, -1-float64(n))
+	default:
+		r.out = strconv.AppendInt(r.out, -1-int64(n), 10)
+	}
+}
+
+// text reads what a text says, in pieces if its length is not told.
+func (r *cborReader) text(info byte, n uint64) string {
+	if info != cborIndefinite {
+		if uint64(len(r.b)-r.at) < n {
+			r.wrong("it ends too early")
+			return ""
+		}
+		s := string(r.b[r.at : r.at+int(n)])
+		r.at += int(n)
+		if !utf8.ValidString(s) {
+			r.wrong("a text that is not UTF-8")
+		}
+		return s
+	}
+	var all strings.Builder
+	for !r.broke() && r.problem == nil {
+		major, info, n := r.head()
+		if major != cborText || info == cborIndefinite {
+			r.wrong("a piece of a text that is none")
+			break
+		}
+		all.WriteString(r.text(info, n))
+	}
+	return all.String()
+}
+
+// broke passes the end of an item without a length, if it is there.
+func (r *cborReader) broke() bool {
+	if r.at < len(r.b) && r.b[r.at] == cborBreak {
+		r.at++
+		return true
+	}
+	return false
+}
+
+// more tells whether element i of a list of n, or of one without a length,
+// comes.
+func (r *cborReader) more(info byte, n uint64, i uint64) bool {
+	if r.problem != nil {
+		return false
+	}
+	if info == cborIndefinite {
+		return !r.broke()
+	}
+	return i < n
+}
+
+func (r *cborReader) list(info byte, n uint64, depth int) {
+	r.out = append(r.out, '[')
+	for i := uint64(0); r.more(info, n, i); i++ {
+		if i > 0 {
+			r.out = append(r.out, ',')
+		}
+		r.item(depth + 1)
+	}
+	r.out = append(r.out, ']')
+}
+
+func (r *cborReader) object(info byte, n uint64, depth int) {
+	r.out = append(r.out, '{')
+	for i := uint64(0); r.more(info, n, i); i++ {
+		if i > 0 {
+			r.out = append(r.out, ',')
+		}
+		major, info, n := r.head()
+		if major != cborText {
+			r.wrong("a key that is no text")
+			return
+		}
+		r.out = append(appendText(r.out, r.text(info, n)), ':')
+		r.item(depth + 1)
+	}
+	r.out = append(r.out, '}')
+}
+
+func (r *cborReader) simple(info byte, n uint64) {
+	switch info {
+	case 20, 21:
+		r.out = strconv.AppendBool(r.out, info == 21)
+	case 22, 23: // null and undefined
+		r.out = append(r.out, "null"...)
+	case 25:
+		r.out = appendFloat(r.out, halfFloat(uint16(n)))
+	case 26:
+		r.out = appendFloat(r.out, float64(math.Float32frombits(uint32(n))))
+	case 27:
+		r.out = appendFloat(r.out, math.Float64frombits(n))
+	default:
+		r.wrong("a value that JSON does not have")
+	}
+}
+
+// halfFloat gives the value of an IEEE 754 half.
+func halfFloat(bits uint16) float64 {
+	sign, exponent, fraction := 1.0, int(bits>>10&0x1f), float64(bits&0x3ff)
+	if bits>>15 == 1 {
+		sign = -1
+	}
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(fraction, -24)
+	case 31:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}

@@ -1,0 +1,298 @@
+package push
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"callboard/subscribe/protocol"
+)
+
+// appendNotify appends a notification in JSON: a head of its own and the
+// reading's shared bytes. It allocates nothing.
+func appendNotify(dst []byte, n *protocol.Notify) []byte {
+	dst = append(dst, `{"op":"notify","source":`...)
+	dst = appendText(dst, n.Source)
+	dst = append(dst, `,"seq":`...)
+	dst = strconv.AppendUint(dst, n.Seq, 10)
+	if n.Skipped != 0 {
+		dst = append(dst, `,"skipped":`...)
+		dst = strconv.AppendUint(dst, n.Skipped, 10)
+	}
+	dst = append(dst, `,"robot":`...)
+	dst = appendText(dst, n.Robot)
+	dst = append(dst, `,"interface":`...)
+	dst = appendText(dst, n.Interface)
+	dst = append(dst, `,"index":`...)
+	dst = strconv.AppendInt(dst, int64(n.Index), 10)
+	dst = append(dst, `,"time":`...)
+	dst = appendFloat(dst, n.Time)
+	dst = append(dst, `,"subscriptions":[`...)
+	for i := range n.Subscriptions {
+		m := &n.Subscriptions[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"id":`...)
+		dst = appendText(dst, m.ID)
+		if m.State != nil {
+			dst = append(dst, `,"state":`...)
+			dst = strconv.AppendBool(dst, *m.State)
+		}
+		if m.Values != nil {
+			dst = append(dst, `,"values":`...)
+			dst = append(dst, m.Values...)
+		}
+		dst = append(dst, '}')
+	}
+	dst = append(dst, ']')
+	if n.Reading != nil {
+		dst = append(dst, `,"reading":`...)
+		dst = append(dst, n.Reading...)
+	}
+	return append(dst, '}')
+}
+
+// op gives the operation of a message that a broker sends.
+func op(m any) string {
+	switch m.(type) {
+	case *protocol.Welcome:
+		return protocol.OpWelcome
+	case *protocol.Subscribed:
+		return protocol.OpSubscribed
+	case *protocol.Gap:
+		return protocol.OpGap
+	case *protocol.Robot:
+		return protocol.OpRobot
+	case *protocol.Reply:
+		return protocol.OpReply
+	case *protocol.Heartbeat:
+		return protocol.OpHeartbeat
+	case *protocol.Error:
+		return protocol.OpError
+	}
+	return ""
+}
+
+// appendMessage appends any other message: op first, whatever its Op field
+// says, then its fields.
+func appendMessage(dst []byte, m any) []byte {
+	dst = append(dst, `{"op":`...)
+	dst = appendText(dst, op(m))
+	dst, _ = appendFields(dst, reflect.ValueOf(m).Elem(), true, 0)
+	return append(dst, '}')
+}
+
+// appendJSON appends any value as encoding/json would, by the same tags, but
+// with null for numbers that are not finite (encoding/json refuses the whole
+// value), and without escaping <, > and &.
+func appendJSON(dst []byte, v any) []byte { return appendValue(dst, reflect.ValueOf(v), 0) }
+
+// maxNesting bounds the values that are encoded: no message is as deep, and a
+// value that contains itself ends.
+const maxNesting = 64
+
+func appendValue(dst []byte, v reflect.Value, depth int) []byte {
+	if !v.IsValid() || depth > maxNesting {
+		return append(dst, "null"...)
+	}
+	if out, ok := appendMarshaler(dst, v); ok {
+		return out
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		return strconv.AppendBool(dst, v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return strconv.AppendUint(dst, v.Uint(), 10)
+	case reflect.Float32:
+		return appendFloatBits(dst, v.Float(), 32)
+	case reflect.Float64:
+		return appendFloat(dst, v.Float())
+	case reflect.String:
+		return appendText(dst, v.String())
+	case reflect.Interface, reflect.Pointer:
+		return appendValue(dst, v.Elem(), depth+1)
+	case reflect.Struct:
+		dst = append(dst, '{')
+		dst, _ = appendFields(dst, v, false, depth)
+		return append(dst, '}')
+	case reflect.Map:
+		return appendMap(dst, v, depth)
+	case reflect.Slice:
+		if v.IsNil() {
+			return append(dst, "null"...)
+		}
+		return appendList(dst, v, depth)
+	case reflect.Array:
+		return appendList(dst, v, depth)
+	}
+	return append(dst, "null"...)
+}
+
+// appendMarshaler appends what encodes itself: raw JSON, times, names.
+func appendMarshaler(dst []byte, v reflect.Value) ([]byte, bool) {
+	if !v.CanInterface() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil() {
+		return dst, false
+	}
+	switch m := v.Interface().(type) {
+	case json.RawMessage:
+		if m == nil {
+			return append(dst, "null"...), true
+		}
+		return append(dst, m...), true
+	case json.Marshaler:
+		if b, err := m.MarshalJSON(); err == nil {
+			return append(dst, b...), true
+		}
+		return append(dst, "null"...), true
+	case encoding.TextMarshaler:
+		if b, err := m.MarshalText(); err == nil {
+			return appendText(dst, string(b)), true
+		}
+		return append(dst, "null"...), true
+	}
+	return dst, false
+}
+
+func appendList(dst []byte, v reflect.Value, depth int) []byte {
+	dst = append(dst, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendValue(dst, v.Index(i), depth+1)
+	}
+	return append(dst, ']')
+}
+
+// appendMap appends a map, its keys in order.
+func appendMap(dst []byte, v reflect.Value, depth int) []byte {
+	if v.IsNil() {
+		return append(dst, "null"...)
+	}
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	dst = append(dst, '{')
+	for i, k := range keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendText(dst, fmt.Sprint(k))
+		dst = append(dst, ':')
+		dst = appendValue(dst, v.MapIndex(k), depth+1)
+	}
+	return append(dst, '}')
+}
+
+// appendFields appends the exported fields of a struct, those of embedded
+// structs among them. more says that a field stands before them; the field op
+// is then left out. It tells whether a field stands there now.
+func appendFields(dst []byte, v reflect.Value, more bool, depth int) ([]byte, bool) {
+	skipOp := more
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" && options == "" {
+			continue
+		}
+		if field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct {
+			dst, more = appendFields(dst, v.Field(i), more, depth+1)
+			continue
+		}
+		omit := slices.Contains(strings.Split(options, ","), "omitempty") && isEmpty(v.Field(i)) ||
+			slices.Contains(strings.Split(options, ","), "omitzero") && v.Field(i).IsZero()
+		if !field.IsExported() || omit || skipOp && name == "op" {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		if more {
+			dst = append(dst, ',')
+		}
+		more = true
+		dst = appendText(dst, name)
+		dst = append(dst, ':')
+		dst = appendValue(dst, v.Field(i), depth+1)
+	}
+	return dst, more
+}
+
+// isEmpty is encoding/json's rule for omitempty.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
+
+func appendFloat(dst []byte, f float64) []byte { return appendFloatBits(dst, f, 64) }
+
+// appendFloatBits writes a number as encoding/json does, null if not finite.
+func appendFloatBits(dst []byte, f float64, bits int) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(dst, "null"...)
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(dst, f, format, -1, bits)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendText appends a JSON string. What is not UTF-8 becomes U+FFFD.
+func appendText(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			// U+2028 and U+2029 end lines in old JavaScript.
+			if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+				dst = append(dst, s[from:i]...)
+				dst = append(dst, '\\', 'u')
+				for shift := 12; shift >= 0; shift -= 4 {
+					dst = append(dst, hexDigits[r>>shift&15])
+				}
+				from = i + size
+			}
+			i += size
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i++
+		from = i
+	}
+	dst = append(dst, s[from:]...)
+	return append(dst, '"')
+}

@@ -1,0 +1,248 @@
+package push
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gorilla/websocket"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"callboard/subscribe/protocol"
+)
+
+// handler gives the routes. Only /healthz and /readyz need no token, and /ws
+// takes one in hello too.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok\n") })
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.Handle("GET /ws", s.ours(http.HandlerFunc(s.webSocket)))
+	mux.Handle("GET /metrics", s.ours(s.allowed(promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))))
+	for _, what := range lists {
+		mux.Handle("GET /api/"+what, s.ours(s.allowed(s.list(what))))
+	}
+	mux.Handle("GET /api/worlds/{name}", s.ours(s.allowed(http.HandlerFunc(s.world))))
+	mux.Handle("/api/", s.ours(s.allowed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, http.StatusNotFound, protocol.NotFound, "no such path: "+r.URL.Path)
+	}))))
+	if s.config.Page != nil {
+		mux.Handle("GET /", s.ours(s.allowed(page(http.FileServerFS(s.config.Page)))))
+	}
+	return mux
+}
+
+func text(w http.ResponseWriter, status int, body string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body)) // the client may have gone
+}
+
+func answerJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may have gone
+}
+
+func refuse(w http.ResponseWriter, status int, code protocol.Code, message string) {
+	answerJSON(w, status, appendJSON(nil, &protocol.ErrorInfo{Code: code, Message: message}))
+}
+
+// page serves static files: scripts only from here, in no other site's frame.
+func page(files http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-cache")
+		files.ServeHTTP(w, r)
+	})
+}
+
+// ours refuses requests under a foreign name when anyone on this machine may
+// do everything: a page of another site whose name was made to lead to
+// loopback (DNS rebinding) would be of our origin.
+func (s *Server) ours(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if !s.tokens.required() && local != nil && isLoopbackAddr(local) && !s.isOurName(r.Host) {
+			s.metrics.refused.WithLabelValues("host").Inc()
+			refuse(w, http.StatusForbidden, protocol.Forbidden, "unknown host name in the request; expected localhost or an address")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isLoopbackAddr(a net.Addr) bool {
+	at, err := netip.ParseAddrPort(a.String())
+	return err == nil && at.Addr().Unmap().IsLoopback()
+}
+
+// isOurName tells whether the Host of a request is an address, localhost, or
+// one of the configured names.
+func (s *Server) isOurName(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	return slices.ContainsFunc(s.config.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// shown gives what the token in a request's Authorization allows: a bearer
+// token, or a password whatever the user's name (so that a browser can ask
+// for it). given is false if there is none at all.
+func (s *Server) shown(r *http.Request) (grant Grant, ok, given bool) {
+	if !s.tokens.required() {
+		return everything, true, true
+	}
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		return Grant{}, false, false
+	}
+	secret := ""
+	if scheme, rest, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
+		secret = strings.TrimSpace(rest)
+	} else if _, password, basic := r.BasicAuth(); basic {
+		secret = password
+	}
+	grant, ok = s.tokens.grant(secret)
+	return grant, ok, true
+}
+
+// unauthorized asks for a token.
+func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request, given bool) {
+	s.metrics.refused.WithLabelValues("token").Inc()
+	if given {
+		s.config.Logger.Warn("request with an unknown token", "remote", r.RemoteAddr)
+	}
+	w.Header().Add("WWW-Authenticate", `Basic realm="callboard: the token is the password", charset="UTF-8"`)
+	w.Header().Add("WWW-Authenticate", `Bearer realm="callboard"`)
+	refuse(w, http.StatusUnauthorized, protocol.Unauthorized, "a token is needed; expected Authorization: Bearer, or Basic with the token as password")
+}
+
+// allowed lets requests with a token through.
+func (s *Server) allowed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok, given := s.shown(r); !ok {
+			s.unauthorized(w, r, given)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	if s.config.Ready != nil {
+		if err := s.config.Ready(); err != nil {
+			text(w, http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n")
+			return
+		}
+	}
+	text(w, http.StatusOK, "ready\n")
+}
+
+func (s *Server) list(what string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		grant, _, _ := s.shown(r)
+		result, err := s.config.Broker.List(r.Context(), what, grant)
+		if err != nil {
+			p := problemOf(err)
+			refuse(w, http.StatusServiceUnavailable, p.Code, p.Message)
+			return
+		}
+		answerJSON(w, http.StatusOK, append(appendJSON(nil, result), '\n'))
+	})
+}
+
+func (s *Server) world(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if s.config.World != nil {
+		if plan, ok := s.config.World(name); ok {
+			answerJSON(w, http.StatusOK, plan)
+			return
+		}
+	}
+	refuse(w, http.StatusNotFound, protocol.NotFound, "no floor plan of world "+shorten(name))
+}
+
+// sameOrigin tells whether a request comes from a page of ours, or from no
+// page at all.
+func sameOrigin(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return true
+	}
+	u, err := url.Parse(origins[0])
+	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+}
+
+// webSocket upgrades a request and serves the session.
+func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
+	if !sameOrigin(r) {
+		s.metrics.refused.WithLabelValues("origin").Inc()
+		refuse(w, http.StatusForbidden, protocol.Forbidden, "foreign origin; expected the broker's own page, or none")
+		return
+	}
+	grant, ok, given := s.shown(r)
+	if given && !ok {
+		s.unauthorized(w, r, true)
+		return
+	}
+	leave, ok := s.enter()
+	if !ok {
+		s.metrics.refused.WithLabelValues("full").Inc()
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusServiceUnavailable, protocol.Overloaded, "no more connections are taken now; try again later")
+		return
+	}
+	defer leave()
+	session, err := s.upgrade(w, r)
+	if err != nil {
+		s.metrics.refused.WithLabelValues("handshake").Inc()
+		return // the library has answered
+	}
+	if given {
+		session.grant = &grant
+	}
+	s.add(session)
+	defer s.remove(session)
+	session.serve(s.sessionContext)
+}
+
+// upgrade does the WebSocket handshake. Of the subprotocols that both know
+// the client's first is taken; one that names none speaks JSON.
+func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, error) {
+	upgrader := websocket.Upgrader{
+		EnableCompression: true,
+		WriteBufferPool:   &s.writeBuffers, // the library writes nothing but the handshake
+		CheckOrigin:       sameOrigin,
+	}
+	for _, asked := range websocket.Subprotocols(r) {
+		if asked == protocol.Subprotocol || asked == protocol.SubprotocolCBOR {
+			upgrader.Subprotocols = []string{asked}
+			break
+		}
+	}
+	h := &hijacker{ResponseWriter: w}
+	ws, err := upgrader.Upgrade(h, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	h.conn.handshaken()
+	return &session{
+		server: s, ws: ws, raw: h.conn, outbox: newOutbox(h.conn),
+		cbor: ws.Subprotocol() == protocol.SubprotocolCBOR, log: s.config.Logger, remoteAddr: r.RemoteAddr,
+	}, nil
+}

@@ -1,0 +1,170 @@
+package push
+
+import (
+	"sync"
+	"time"
+
+	"callboard/subscribe/protocol"
+)
+
+// Limits of an outbox, in messages that are not notifications (the window
+// bounds those).
+const (
+	roomyBelow  = 256     // the client's next message is read when fewer wait
+	repliesMost = 1 << 17 // more, and the connection is closed: nobody reads them
+)
+
+// item is what waits to be written: a notification, or another message.
+type item struct {
+	notify  protocol.Notify
+	decoded time.Time
+	message any // nil: the notification
+}
+
+// ending says how a connection is closed.
+type ending struct {
+	status int    // WebSocket close status; 0: no close frame
+	text   string // for the client
+	reason string // for the metrics
+}
+
+// outbox is the queue between the broker and a session's writer.
+type outbox struct {
+	conn *rawConn
+	wake chan struct{} // something is there for the writer
+	room chan struct{} // fewer than roomyBelow replies wait
+
+	mu        sync.Mutex
+	items     []item
+	replies   int // waiting items that are not notifications
+	heartbeat *protocol.Heartbeat
+	pong      []byte // answers the newest ping; nil: none
+	end       *ending
+	over      bool // the writer has gone
+}
+
+func newOutbox(conn *rawConn) *outbox {
+	return &outbox{conn: conn, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// signal puts a token into a channel of one place.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Notify implements Outbox.
+func (o *outbox) Notify(n protocol.Notify, decoded time.Time) {
+	o.mu.Lock()
+	if o.end == nil && !o.over {
+		o.items = append(o.items, item{notify: n, decoded: decoded})
+	}
+	o.mu.Unlock()
+	signal(o.wake)
+}
+
+// Send implements Outbox.
+func (o *outbox) Send(m any) {
+	o.mu.Lock()
+	flooded := false
+	switch m := m.(type) {
+	case *protocol.Heartbeat:
+		o.heartbeat = m
+	default:
+		if o.end == nil && !o.over && op(m) != "" {
+			o.items = append(o.items, item{message: m})
+			o.replies++
+			flooded = o.replies > repliesMost
+		}
+	}
+	o.mu.Unlock()
+	signal(o.wake)
+	if flooded {
+		o.Close(protocol.Overloaded, "the client does not read what it is sent")
+	}
+}
+
+// Close implements Outbox.
+func (o *outbox) Close(code protocol.Code, reason string) {
+	why := string(code)
+	if code == "" {
+		why = "broker"
+	}
+	o.finish(ending{status: CloseStatus(code), text: reason, reason: why})
+}
+
+// finish ends the connection; the first ending counts. What waits is written
+// before, for closeTimeout at most.
+func (o *outbox) finish(e ending) {
+	o.mu.Lock()
+	if o.end == nil {
+		o.end = &e
+		o.conn.closeBy(time.Now().Add(closeTimeout))
+	}
+	o.mu.Unlock()
+	signal(o.wake)
+	signal(o.room)
+}
+
+// ponged keeps the payload of the newest ping, which alone needs an answer.
+func (o *outbox) ponged(payload string) {
+	o.mu.Lock()
+	o.pong = append([]byte{}, payload...)
+	o.mu.Unlock()
+	signal(o.wake)
+}
+
+// batch is what the writer takes at once.
+type batch struct {
+	items     []item
+	heartbeat *protocol.Heartbeat
+	pong      []byte
+	end       *ending
+}
+
+// take empties the outbox; spare becomes its next queue.
+func (o *outbox) take(spare []item) batch {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	b := batch{items: o.items, heartbeat: o.heartbeat, pong: o.pong, end: o.end}
+	o.items, o.heartbeat, o.pong = spare[:0], nil, nil
+	return b
+}
+
+// wrote says that so many replies have been written.
+func (o *outbox) wrote(replies int) {
+	if replies == 0 {
+		return
+	}
+	o.mu.Lock()
+	o.replies -= replies
+	roomy := o.replies < roomyBelow
+	o.mu.Unlock()
+	if roomy {
+		signal(o.room)
+	}
+}
+
+// stop drops what waits and all that comes.
+func (o *outbox) stop() {
+	o.mu.Lock()
+	o.over, o.items = true, nil
+	o.mu.Unlock()
+	signal(o.room)
+}
+
+// roomy tells whether the client's next message may be read.
+func (o *outbox) roomy() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.replies < roomyBelow || o.over || o.end != nil
+}
+
+// ended gives how the connection ends, nil while it goes on.
+func (o *outbox) ended() *ending {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.end
+}

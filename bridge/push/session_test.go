@@ -1,0 +1,312 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"callboard/subscribe/protocol"
+)
+
+func TestTranscript(t *testing.T) {
+	s := start(t, Config{})
+	c := s.dial(t, nil, nil)
+	for _, step := range []struct{ say, told, want string }{
+		{`{"op":"hello","client":"c1","attachment":4,"session":"s0","num":{"b1":7},"subscriptions":[{"id":"a","condition":"true"}],"more":1}`,
+			`hello 1 {"op":"hello","client":"c1","attachment":4,"session":"s0","num":{"b1":7},"subscriptions":[{"id":"a","condition":"true"}]} ""`,
+			strings.Replace(welcome, `"client":""`, `"client":"c1"`, 1)},
+		{`{"op":"subscribe","id":"b","condition":"laser.min < 1","robots":["r*"],"devices":["laser:0"],"trigger":"rising","min_interval":0.5,"for":2,"select":{"m":"laser.min"},"keep":"latest"}`,
+			`subscribe 1 {"id":"b","condition":"laser.min \u003c 1","robots":["r*"],"devices":["laser:0"],"trigger":"rising","min_interval":0.5,"for":2,"select":{"m":"laser.min"},"keep":"latest"}`,
+			`{"op":"subscribed","id":"b","sources":["b1"],"robots":2}`},
+		{`{"op":"subscribe","id":"c","condition":"1 +"}`, `subscribe 1 `,
+			`{"op":"error","id":"c","code":"bad_condition","message":"it ends too early","position":{"line":1,"column":4}}`},
+		{`{"op":"unsubscribe","id":"b"}`, `unsubscribe 1 b`, `{"op":"reply","id":"b","ok":true}`},
+		{`{"op":"command","id":"d","robot":"r0","interface":"position2d","index":0,"name":"velocity","args":[0.5,null,"<"],"ttl":2}`, ``,
+			`{"op":"reply","id":"d","ok":true,"result":{"args":[0.5,null,"<"],"did":"velocity"}}`},
+		{`{"op":"list","id":"e","what":"robots"}`, ``, `{"op":"reply","id":"e","ok":true,"result":[{"token":"","what":"robots"}]}`},
+		{`{"op":"list","id":"f","what":"cats"}`, ``, `{"op":"reply","id":"f","ok":false,"error":{"code":"bad_message","message":"unknown list \"cats\"; expected one of robots, brokers, subscriptions"}}`},
+		{`{"op":"hello"}`, ``, `{"op":"error","code":"bad_message","message":"hello for the second time; expected it once a connection"}`},
+	} {
+		c.send(step.say)
+		if step.told != "" {
+			s.broker.expect(t, step.told)
+		}
+		c.expect(step.want)
+	}
+	c.send(`{"op":"update","id":"b","trigger":"change","select":{},"robots":[],"for":0}`)
+	s.broker.expect(t, `update 1 {"op":"update","id":"b","robots":[],"trigger":"change","for":0,"select":{}}`)
+	c.send(`{"op":"ack","source":"b1","num":18446744073709551615}`)
+	s.broker.expect(t, `ack 1 b1 18446744073709551615`)
+	if err := c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(4000, "bye"), time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	c.closed(4000)
+	s.broker.expect(t, `disconnect 1`)
+}
+
+func TestWhatTheBrokerSends(t *testing.T) {
+	s := start(t, Config{})
+	c := s.greeted(t)
+	out := s.broker.out(1)
+	yes, to, lost := true, uint64(9), uint64(3)
+	out.Notify(protocol.Notify{
+		Source: "b1:\"1", Seq: 3, Skipped: 1, Robot: "r\n\x01\xff\u2028é", Interface: "laser", Index: 1, Time: 12.25,
+		Subscriptions: []protocol.Matched{{ID: "a"}, {ID: "b", State: &yes}, {ID: "c", Values: []byte(`{"m":1}`)}}, Reading: []byte(`{"min":0.5}`),
+	}, time.Now())
+	out.Notify(protocol.Notify{Source: "b1", Seq: 1, Robot: "r0", Interface: "laser", Time: math.NaN(), Subscriptions: []protocol.Matched{{ID: "c", Values: []byte(`{}`)}}}, time.Time{})
+	out.Send(&protocol.Gap{Source: "b1", From: 4, To: &to, Why: "limit"})
+	out.Send(&protocol.Gap{Source: "b1", From: 4, Why: "lost", Next: "b1:2"})
+	out.Send(&protocol.Robot{Robot: "r0", Source: "b1", State: protocol.RobotOverflow, Lost: &lost, Since: 1.5})
+	out.Send(&protocol.Error{Code: protocol.Conflict, Message: "taken", Attachment: &to})
+	for _, want := range []string{
+		`{"op":"notify","source":"b1:\"1","seq":3,"skipped":1,"robot":"r\n\u0001\ufffd\u2028é","interface":"laser","index":1,"time":12.25,"subscriptions":[{"id":"a"},{"id":"b","state":true},{"id":"c","values":{"m":1}}],"reading":{"min":0.5}}`,
+		`{"op":"notify","source":"b1","seq":1,"robot":"r0","interface":"laser","index":0,"time":null,"subscriptions":[{"id":"c","values":{}}]}`,
+		`{"op":"gap","source":"b1","from":4,"to":9,"why":"limit"}`,
+		`{"op":"gap","source":"b1","from":4,"why":"lost","next":"b1:2"}`,
+		`{"op":"robot","robot":"r0","source":"b1","state":"overflow","lost":3,"since":1.5}`,
+		`{"op":"error","code":"conflict","message":"taken","attachment":9}`,
+	} {
+		c.expect(want)
+	}
+	out.Send(&protocol.Heartbeat{Broker: "b1", Time: 1e9})
+	c.expect(`{"op":"heartbeat","broker":"b1","time":1000000000}`)
+	out.Close(protocol.Conflict, "another connection has taken over")
+	c.closed(4409)
+	s.broker.expect(t, "disconnect 1")
+	out.Notify(protocol.Notify{}, time.Time{})
+	out.Send(&protocol.Gap{})
+	out.Close("", "")
+}
+
+// A message that is wrong gets an answer, and the connection goes on.
+func TestGarbage(t *testing.T) {
+	s := start(t, Config{})
+	deep := strings.Repeat("[", 500_000)
+	tests := []struct{ say, code, message string }{
+		{``, "bad_message", "not JSON: unexpected end"},
+		{`{"op":`, "bad_message", "not JSON: unexpected end of JSON input, at byte 6"},
+		{`{"op":"ack"} {}`, "bad_message", "not JSON: invalid character '{' after top-level value, at byte 14"},
+		{deep, "bad_message", "exceeded max depth"},
+		{`null`, "bad_message", "not an object"},
+		{`[1]`, "bad_message", "not an object"},
+		{`{}`, "bad_message", `no "op"`},
+		{`{"op":7}`, "bad_message", `field "op" is wrong; expected a string`},
+		{`{"OP":"hello"}`, "bad_message", `no "op"`},
+		{`{"op":"shout","id":"x"}`, "bad_message", `unknown op "shout"; expected one of hello, subscribe, update, unsubscribe, ack, command, list`},
+		{`{"op":"subscribe","id":"x"}`, "bad_message", `field "condition" is missing; expected a condition`},
+		{`{"op":"subscribe","condition":"true"}`, "bad_message", `field "id" is missing or empty`},
+		{`{"op":"subscribe","id":"` + strings.Repeat("x", 300) + `","condition":"true"}`, "bad_message", `field "id" is wrong; expected at most 256 bytes`},
+		{`{"op":"subscribe","id":"x","condition":"true","intervall":1}`, "bad_message", `unknown field "intervall"; expected one of id, condition, robots`},
+		{`{"op":"subscribe","id":"x","condition":"true","token":1}`, "bad_message", `unknown field "token"`},
+		{`{"op":"subscribe","id":"x","condition":"true","For":1}`, "bad_message", `unknown field "For"`},
+		{`{"op":"subscribe","id":"x","condition":"true","for":"1"}`, "bad_message", `field "for" is wrong; expected seconds`},
+		{`{"op":"subscribe","id":"x","condition":"true","min_interval":-1}`, "bad_message", `field "min_interval" is wrong; expected seconds, 0 or more`},
+		{`{"op":"subscribe","id":"x","condition":"true","robots":"r0"}`, "bad_message", `field "robots" is wrong; expected an array of strings`},
+		{`{"op":"subscribe","id":"x","condition":"true","select":["a"]}`, "bad_message", `field "select" is wrong; expected an object of strings`},
+		{`{"op":"update","id":"x","conditon":"true"}`, "bad_message", `unknown field "conditon"`},
+		{`{"op":"ack","source":"b1"}`, "bad_message", `field "num" is missing`},
+		{`{"op":"ack","source":"b1","num":-1}`, "bad_message", `field "num" is wrong; expected a whole number, 0 or more`},
+		{`{"op":"ack","source":"b1","num":1.5}`, "bad_message", `field "num" is wrong`},
+		{`{"op":"command","robot":"r0"}`, "bad_message", `field "id" is missing`},
+		{"{\"op\":\"hello\",\"client\":\"\xff\"}", "bad_message", "not UTF-8"},
+	}
+	c := s.greeted(t)
+	for _, tt := range tests {
+		c.send(tt.say)
+		got := c.next()
+		if !strings.Contains(got, `"op":"error"`) || !strings.Contains(got, `"code":"`+tt.code+`"`) || !strings.Contains(got, strings.ReplaceAll(tt.message, `"`, `\"`)) {
+			t.Errorf("%.100s: got %s, expected %s: %s", tt.say, got, tt.code, tt.message)
+		}
+	}
+	if err := c.WriteMessage(websocket.BinaryMessage, []byte(`{"op":"list"}`)); err != nil {
+		t.Fatal(err)
+	}
+	c.expect(`{"op":"error","code":"bad_message","message":"a binary frame; expected JSON in a text frame"}`)
+	c.send(`{"op":"command","id":"q","robot":"r0","name":""}`)
+	c.expect(`{"op":"reply","id":"q","ok":false,"error":{"code":"bad_message","message":"field \"name\" is missing or empty; expected a string"}}`)
+	c.send(`{"op":"list","id":"still here","what":"brokers"}`)
+	if got := c.next(); !strings.Contains(got, `"ok":true`) {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+func TestBeforeHello(t *testing.T) {
+	s := start(t, Config{MaxSubscriptions: 2})
+	c := s.dial(t, nil, nil)
+	for say, want := range map[string]string{
+		`{"op":"list","id":"a","what":"robots"}`: `{"op":"reply","id":"a","ok":false,"error":{"code":"bad_message","message":"list before hello; expected hello first"}}`,
+		`{"op":"ack","source":"b","num":1}`:      `{"op":"error","code":"bad_message","message":"ack before hello; expected hello first"}`,
+		`{"op":"hello","num":[1]}`:               `{"op":"error","code":"bad_message","message":"field \"num\" is wrong; expected an object of whole numbers by source, at most 10000"}`,
+		`{"op":"hello","attachment":-1}`:         `{"op":"error","code":"bad_message","message":"field \"attachment\" is wrong; expected a whole number, 0 or more"}`,
+		`{"op":"hello","subscriptions":{}}`:      `{"op":"error","code":"bad_message","message":"field \"subscriptions\" is wrong; expected an array of subscriptions"}`,
+		`{"op":"hello","subscriptions":[3]}`:     `{"op":"error","code":"bad_message","message":"subscriptions[0]: not an object; expected a JSON object"}`,
+		`{"op":"hello","subscriptions":[{"id":"a","condition":""},{"id":"b","condition":"","iff":1}]}`:                   `{"op":"error","code":"bad_message","message":"subscriptions[1]: unknown field \"iff\"; expected one of id, condition, robots, devices, trigger, min_interval, for, select, keep"}`,
+		`{"op":"hello","subscriptions":[{"id":"a","condition":""},{"id":"b","condition":""},{"id":"c","condition":""}]}`: `{"op":"error","code":"overloaded","message":"hello has too many subscriptions; expected at most 2"}`,
+	} {
+		c.send(say)
+		c.expect(want)
+	}
+	// It may be said right after all that, others following without waiting.
+	c.send(`{"op":"hello"}`)
+	c.send(`{"op":"subscribe","id":"b","condition":"true"}`)
+	c.expect(welcome)
+	c.expect(`{"op":"subscribed","id":"b","sources":["b1"],"robots":2}`)
+}
+
+func TestHelloThatTheBrokerRefuses(t *testing.T) {
+	newest := uint64(7)
+	s := start(t, Config{})
+	s.broker.hello = func(out Outbox, m protocol.Hello) error {
+		if m.Attachment != nil {
+			return &Problem{Code: protocol.Conflict, Message: "a newer attachment is known", Attachment: &newest}
+		}
+		return errors.New("the registry does not answer")
+	}
+	c := s.dial(t, nil, nil)
+	c.send(`{"op":"hello","attachment":3}`)
+	c.expect(`{"op":"error","code":"conflict","message":"a newer attachment is known","attachment":7}`)
+	c.send(`{"op":"hello"}`)
+	c.expect(`{"op":"error","code":"unavailable","message":"the registry does not answer"}`)
+}
+
+func TestNoHello(t *testing.T) {
+	s := start(t, Config{HelloTimeout: 50 * time.Millisecond})
+	c := s.dial(t, nil, nil)
+	c.expect(`{"op":"error","code":"bad_message","message":"no hello came within 50ms; expected it first"}`)
+	c.closed(1008)
+	// Garbage gives no more time, nor do pings.
+	c = s.dial(t, nil, nil)
+	c.send("x")
+	if err := c.WriteControl(websocket.PingMessage, nil, time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	c.closed(1008)
+}
+
+func TestSizes(t *testing.T) {
+	s := start(t, Config{})
+	pad := func(text string, size int) string { return text + strings.Repeat(" ", size-len(text)) }
+	c := s.dial(t, nil, nil)
+	c.send(pad(`{"op":"hello"}`, protocol.MaxHello))
+	c.expect(welcome)
+	if len(s.large) != 0 {
+		t.Errorf("%d places for large messages are still taken", len(s.large))
+	}
+	c.send(pad(`{"op":"list","id":"a","what":"robots"}`, protocol.MaxMessage))
+	if got := c.next(); !strings.Contains(got, `"ok":true`) {
+		t.Errorf("a message of the largest size: %s", got)
+	}
+	c.send(pad(`{"op":"list","id":"a","what":"robots"}`, protocol.MaxMessage+1))
+	c.closed(1009)
+
+	c = s.dial(t, nil, nil)
+	_ = c.WriteMessage(websocket.TextMessage, []byte(pad(`{"op":"hello"}`, protocol.MaxHello+1)))
+	c.closed(1009)
+
+	c = s.dial(t, nil, nil)
+	c.send(pad(`{"op":"list","id":"a","what":"robots"}`, protocol.MaxMessage+1))
+	c.closed(1009)
+	if len(s.large) != 0 {
+		t.Errorf("%d places for large messages are still taken", len(s.large))
+	}
+}
+
+// Faults in the frames end a connection with 1002, and a close frame says so.
+func TestBadFrames(t *testing.T) {
+	s := start(t, Config{})
+	c := s.greeted(t)
+	if _, err := c.NetConn().Write([]byte{0xF1, 0x80, 1, 2, 3, 4}); err != nil { // reserved bits
+		t.Fatal(err)
+	}
+	c.closed(1002)
+	s.broker.expect(t, "disconnect 1")
+	c = s.greeted(t)
+	if err := c.NetConn().(*net.TCPConn).SetLinger(0); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	s.broker.expect(t, "disconnect 2")
+}
+
+func TestClientsWithoutIDAreAcknowledgedWhenWritten(t *testing.T) {
+	s := start(t, Config{})
+	c := s.greeted(t)
+	out := s.broker.out(1)
+	out.Notify(protocol.Notify{Source: "b1", Seq: 41}, time.Time{})
+	s.broker.expect(t, "ack 1 b1 41")
+	c.next()
+	d := s.dial(t, nil, nil)
+	d.send(`{"op":"hello","client":"lasting"}`)
+	d.next()
+	s.broker.out(2).Notify(protocol.Notify{Source: "b1", Seq: 41}, time.Time{})
+	d.next()
+	d.send(`{"op":"ack","source":"b1","num":40}`)
+	if call := s.broker.expect(t, "ack 2"); call != "ack 2 b1 40" {
+		t.Errorf("the broker was told %q for a client with an id", call)
+	}
+}
+
+// Commands to one robot keep their order; one that hangs holds up no other.
+func TestCommandLanes(t *testing.T) {
+	s := start(t, Config{})
+	hang := make(chan struct{})
+	s.broker.command = func(ctx context.Context, m protocol.Command) (any, error) {
+		if m.Robot == "hangs" {
+			select {
+			case <-hang:
+			case <-ctx.Done():
+			}
+		}
+		return nil, nil
+	}
+	c := s.greeted(t)
+	c.send(`{"op":"command","id":"h1","robot":"hangs","name":"stop"}`)
+	c.send(`{"op":"command","id":"h2","robot":"hangs","name":"stop"}`)
+	c.send(`{"op":"command","id":"r1","robot":"r0","name":"stop"}`)
+	c.expect(`{"op":"reply","id":"r1","ok":true}`)
+	for i := 0; i < pendingMost-2; i++ {
+		c.send(fmt.Sprintf(`{"op":"command","id":"x%d","robot":"hangs","name":"stop"}`, i))
+	}
+	c.send(`{"op":"command","id":"y","robot":"r0","name":"stop"}`)
+	for range 2 { // the lane of r0 may have room again or not: the count bounds
+		if got := c.next(); strings.Contains(got, `"id":"y"`) && strings.Contains(got, "overloaded") {
+			break
+		} else if strings.Contains(got, `"id":"y"`) {
+			t.Fatalf("got %s, expected overloaded", got)
+		}
+	}
+	close(hang)
+	c.expect(`{"op":"reply","id":"h1","ok":true}`)
+	c.expect(`{"op":"reply","id":"h2","ok":true}`)
+	for i := 0; i < pendingMost-2; i++ {
+		c.expect(fmt.Sprintf(`{"op":"reply","id":"x%d","ok":true}`, i))
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	s := start(t, Config{})
+	c := s.greeted(t)
+	silent := s.dial(t, nil, nil) // reads nothing, answers no close frame
+	s.broker.expect(t, "connect 2")
+	began := time.Now()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.stop() }()
+	c.closed(1001)
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v, promised are 5 s", took)
+	}
+	silent.closed(1001)
+	if _, _, err := websocket.DefaultDialer.Dial("ws://"+s.addr+"/ws", nil); err == nil {
+		t.Error("a connection was taken after the end")
+	}
+}

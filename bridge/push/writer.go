@@ -1,0 +1,213 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"callboard/subscribe/protocol"
+)
+
+const (
+	flushAt   = 64 << 10  // bytes that are gathered for one write
+	keepBelow = 256 << 10 // larger buffers are not kept
+	keepItems = 64        // longer queues are not kept
+	stallFrom = time.Second
+)
+
+// buffers are shared by all writers: idle sessions hold none.
+type buffers struct{ pool sync.Pool }
+
+// scratch is what a writer needs while it writes.
+type scratch struct{ frames, payload, text []byte }
+
+func (b *buffers) get() *scratch {
+	if s, ok := b.pool.Get().(*scratch); ok {
+		return s
+	}
+	return &scratch{frames: make([]byte, 0, flushAt+flushAt/4)}
+}
+
+func (b *buffers) put(s *scratch) {
+	if cap(s.frames) <= keepBelow && cap(s.payload) <= keepBelow && cap(s.text) <= keepBelow {
+		b.pool.Put(s)
+	}
+}
+
+// write writes what the outbox holds until the connection ends.
+func (s *session) write(ctx context.Context) {
+	defer s.outbox.stop()
+	ping := time.NewTicker(s.server.config.PingInterval)
+	defer ping.Stop()
+	var spare []item
+	for {
+		pinging := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.outbox.wake:
+		case <-ping.C:
+			pinging = true
+		}
+		b := s.outbox.take(spare)
+		err := s.writeBatch(ctx, b, pinging)
+		if err != nil {
+			s.broken(err)
+			return
+		}
+		if b.end != nil {
+			s.awaitClose()
+			return
+		}
+		spare = reuse(b.items)
+	}
+}
+
+// reuse forgets what a queue refers to.
+func reuse(items []item) []item {
+	if cap(items) > keepItems {
+		return nil
+	}
+	clear(items)
+	return items
+}
+
+// broken ends a session whose socket cannot be written to.
+func (s *session) broken(err error) {
+	reason := "lost"
+	if errors.Is(err, errStalled) {
+		reason = "stalled"
+	}
+	s.outbox.finish(ending{reason: reason})
+	s.raw.Close()
+	s.cancel()
+}
+
+// writeBatch writes a batch in as few system calls as its size allows.
+func (s *session) writeBatch(ctx context.Context, b batch, pinging bool) error {
+	buf := s.server.buffers.get()
+	defer s.server.buffers.put(buf)
+	buf.frames = buf.frames[:0]
+	from, m := 0, s.server.metrics
+	for i := range b.items {
+		s.appendItem(buf, &b.items[i])
+		if len(buf.frames) >= flushAt {
+			if err := s.flush(ctx, buf, b.items[from:i+1]); err != nil {
+				return err
+			}
+			from = i + 1
+		}
+	}
+	if b.heartbeat != nil {
+		s.appendItem(buf, &item{message: b.heartbeat})
+		m.sent.WithLabelValues(protocol.OpHeartbeat).Inc()
+	}
+	if b.pong != nil {
+		buf.frames = appendControl(buf.frames, opPong, b.pong)
+	}
+	if pinging {
+		buf.frames = appendControl(buf.frames, opPing, nil)
+	}
+	if b.end != nil && b.end.status != 0 {
+		buf.frames = appendClose(buf.frames, b.end.status, b.end.text)
+	}
+	return s.flush(ctx, buf, b.items[from:])
+}
+
+// appendItem appends one message as a frame.
+func (s *session) appendItem(buf *scratch, it *item) {
+	from := len(buf.frames)
+	buf.frames = beginFrame(buf.frames)
+	first := byte(opText)
+	switch {
+	case s.cbor:
+		first = opBinary
+		buf.text = appendItemJSON(buf.text[:0], it)
+		if s.raw.deflate {
+			buf.payload = appendCBOR(buf.payload[:0], buf.text)
+		} else {
+			buf.frames = appendCBOR(buf.frames, buf.text)
+		}
+	case s.raw.deflate:
+		buf.payload = appendItemJSON(buf.payload[:0], it)
+	default:
+		buf.frames = appendItemJSON(buf.frames, it)
+	}
+	if s.raw.deflate {
+		if len(buf.payload) >= deflateLeast {
+			first |= rsv1Bit
+			buf.frames = s.server.deflater.append(buf.frames, buf.payload)
+		} else {
+			buf.frames = append(buf.frames, buf.payload...)
+		}
+	}
+	buf.frames = endFrame(buf.frames, from, first)
+}
+
+func appendItemJSON(dst []byte, it *item) []byte {
+	if it.message == nil {
+		return appendNotify(dst, &it.notify)
+	}
+	return appendMessage(dst, it.message)
+}
+
+// flush writes the frames, which hold these items, and accounts for them.
+func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
+	if len(buf.frames) == 0 {
+		return nil
+	}
+	m, began := s.server.metrics, time.Now()
+	err := s.raw.writeAll(buf.frames, s.server.config.StallTimeout, s.alive)
+	now := time.Now()
+	if now.Sub(began) > stallFrom {
+		m.stalls.Inc()
+	}
+	if err != nil {
+		return err
+	}
+	m.sentBytes.Add(float64(len(buf.frames)))
+	buf.frames = buf.frames[:0]
+	notifications, replies := 0, 0
+	for i := range items {
+		it := &items[i]
+		if it.message != nil {
+			replies++
+			m.sent.WithLabelValues(op(it.message)).Inc()
+			if e, ok := it.message.(*protocol.Error); ok {
+				m.problem(e.Code)
+			}
+			continue
+		}
+		notifications++
+		if !it.decoded.IsZero() {
+			m.delivery.Observe(now.Sub(it.decoded).Seconds())
+		}
+	}
+	if notifications > 0 {
+		m.notifications.Add(float64(notifications))
+	}
+	s.outbox.wrote(replies)
+	if notifications > 0 && s.anonymous.Load() {
+		s.acknowledge(ctx, items)
+	}
+	return nil
+}
+
+// acknowledge says for a client without an id that it has what was written.
+func (s *session) acknowledge(ctx context.Context, items []item) {
+	newest := map[string]uint64{}
+	var sources []string
+	for i := range items {
+		if n := &items[i].notify; items[i].message == nil {
+			if _, ok := newest[n.Source]; !ok {
+				sources = append(sources, n.Source)
+			}
+			newest[n.Source] = n.Seq
+		}
+	}
+	for _, source := range sources {
+		// If the broker cannot take it, the connection or the broker ends.
+		_ = s.server.config.Broker.Ack(ctx, s.conn, protocol.Ack{Op: protocol.OpAck, Source: source, Num: newest[source]})
+	}
+}
