@@ -20,8 +20,9 @@ type Config struct {
 	Address string // host:port of the server; needed
 	// Dial connects to Address. Default: TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
-	// Mode is player.Pull or player.Push. Default: player.Pull, which tells
-	// when the server drops readings.
+	// Mode is player.Push or player.Pull. Default: player.Push. Pull tells when
+	// the server drops readings, but each request for a round makes a headless
+	// Stage step its world: simulated time runs as fast as one reads (DESIGN.md).
 	Mode uint8
 	// Open says which of the server's devices to open. Default: all whose
 	// interface has data messages in package iface.
@@ -90,7 +91,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("client: no Handler for %s", c.Address)
 	}
 	if c.Mode == 0 {
-		c.Mode = player.Pull
+		c.Mode = player.Push
 	}
 	if c.Mode != player.Pull && c.Mode != player.Push {
 		return c, fmt.Errorf("client: Mode is %d, expected %d (push) or %d (pull)", c.Mode, player.Push, player.Pull)

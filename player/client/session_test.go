@@ -58,7 +58,7 @@ func expectEvents(t *testing.T, r *running, want ...string) {
 
 func TestPullSession(t *testing.T) {
 	devices := []player.Addr{robot0, ranger0, sonar0, laser0, laser0, addr(player.InterfacePlayer, 0)}
-	one(t, client.Config{}, devices, nil, func(t *testing.T, f *fake, r *running) {
+	one(t, client.Config{Mode: player.Pull}, devices, nil, func(t *testing.T, f *fake, r *running) {
 		f.data(laser0, iface.DataLaserScan, 1, laserScan(1, 2))
 		f.data(robot0, iface.DataPosition2DState, 1.5, &iface.Position2DData{})
 		f.synch()
@@ -286,7 +286,7 @@ func TestOpenUnanswered(t *testing.T) {
 
 // What a server should not send is counted and skipped; the stream stays in step.
 func TestOddMessages(t *testing.T) {
-	one(t, client.Config{}, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
+	one(t, client.Config{Mode: player.Pull}, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
 		head := player.Header{Addr: laser0, Type: player.Data, Subtype: iface.DataLaserScan}
 		f.send(player.Header{Addr: laser0, Type: player.Ack, Subtype: 1}, laserAt)
 		f.send(player.Header{Addr: self, Type: player.Nack, Subtype: player.PlayerAuth}, nil)
@@ -356,7 +356,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cfg := client.Config{BackoffMin: time.Second, Dial: pipes(func(conn net.Conn) {
+				cfg := client.Config{Mode: player.Pull, BackoffMin: time.Second, Dial: pipes(func(conn net.Conn) {
 					defer conn.Close()
 					if len(test.banner) < player.BannerSize {
 						_, _ = conn.Write(test.banner)
@@ -398,7 +398,7 @@ func TestFaults(t *testing.T) {
 // A silent server that answers when asked for a sign of life is let be; one
 // that sends a message byte by byte, too.
 func TestWatch(t *testing.T) {
-	one(t, client.Config{}, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
+	one(t, client.Config{Mode: player.Pull}, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
 		time.Sleep(62 * time.Second)
 		synctest.Wait()
 		scan, err := iface.AppendMessage(nil, player.Header{Addr: laser0, Type: player.Data, Subtype: 1}, laserScan(1))
