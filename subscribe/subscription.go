@@ -9,6 +9,7 @@ import (
 	"callboard/player"
 	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
 )
 
 // Problem says why a subscription was refused: a code that programs decide
@@ -50,6 +51,22 @@ func (s *Subscription) Cost() int {
 		cost += sel.program.Cost()
 	}
 	return cost
+}
+
+// Interfaces are those whose readings the condition names, by Player's names;
+// "laser" and "sonar" may also come from a ranger. None means all.
+func (s *Subscription) Interfaces() []string {
+	var out []string
+	for k := range view.Kind(view.NumKinds) {
+		switch {
+		case !s.program.Named().Has(k.Set()):
+		case k == view.KindPosition:
+			out = append(out, player.InterfacePosition2D.String())
+		default:
+			out = append(out, k.String())
+		}
+	}
+	return out
 }
 
 // Same tells whether o asks for the same: specification and allowed robots.

@@ -1,0 +1,188 @@
+// Package robots keeps one supervised session with every Player server and
+// turns what it sends into matched readings by robot. It is the way of all
+// readings into the broker, and of all commands out of it.
+package robots
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sort"
+
+	"callboard/subscribe"
+	"callboard/subscribe/protocol"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+)
+
+// Server is one Player server to read.
+type Server struct {
+	Address string              // host:port
+	Robot   string              // the robot that all its devices belong to; or
+	Robots  map[string][]string // several robots, each with the devices that are its own
+	World   string              // the world they are in, "" if not known
+	Devices []string            // which to open, with Robot; none or "*": all that conditions know
+	// Dial connects; nil is TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+}
+
+// Config is what a Robots needs.
+type Config struct {
+	Servers []Server
+	Matcher *subscribe.Matcher
+	Sink    Sink
+	Metrics *prometheus.Registry // callboard_robots_* are added; nil: none
+	Logger  *slog.Logger         // default: discard
+}
+
+// Sink takes what comes from the robots. Its methods are called from the
+// sessions' goroutines and never block.
+type Sink interface {
+	// Matched takes a reading that subscriptions matched.
+	Matched(robot string, m *subscribe.Matched)
+	// Robot takes what became of a robot.
+	Robot(e Event)
+	// Failed takes an expression that failed while it ran, once each.
+	Failed(f subscribe.Failure)
+}
+
+// Event is what became of a robot: it is up (again), away, or readings of it
+// were lost before they arrived.
+type Event struct {
+	Robot   string
+	World   string
+	State   string   // protocol.RobotUp, RobotAway or RobotOverflow
+	Devices []string // "laser:0" …, if it is up
+	Lost    uint64   // readings lost; 0 is not known
+	Since   float64  // s, Unix
+}
+
+// Robots supervises the Player sessions of one broker.
+type Robots struct {
+	config   Config
+	sessions []*session
+	byName   map[string]*robot // immutable after New
+	names    []string          // sorted
+	log      *slog.Logger
+}
+
+// New checks the configuration; Run connects.
+func New(c Config) (*Robots, error) {
+	if c.Matcher == nil || c.Sink == nil {
+		return nil, errors.New("robots: no matcher or sink given")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Robots{config: c, byName: map[string]*robot{}, log: c.Logger}
+	for _, server := range c.Servers {
+		s, err := newSession(r, server)
+		if err != nil {
+			return nil, err
+		}
+		r.sessions = append(r.sessions, s)
+		for _, one := range s.robots {
+			if _, taken := r.byName[one.name]; taken {
+				return nil, errors.New("robots: two robots are named " + one.name)
+			}
+			r.byName[one.name] = one
+			r.names = append(r.names, one.name)
+		}
+	}
+	sort.Strings(r.names)
+	if c.Metrics != nil {
+		c.Metrics.MustRegister(metrics{r})
+	}
+	return r, nil
+}
+
+// Run keeps the sessions until ctx ends.
+func (r *Robots) Run(ctx context.Context) error {
+	var group errgroup.Group
+	for _, s := range r.sessions {
+		group.Go(func() error { return s.client.Run(ctx) })
+	}
+	for _, one := range r.byName {
+		group.Go(func() error { one.queue.run(ctx); return nil })
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Barrier returns when every reading whose test had begun has been handed to
+// the sink: what is tested afterwards sees all that the matcher holds now.
+func (r *Robots) Barrier() {
+	for _, s := range r.sessions {
+		s.testing.Lock()
+		//lint:ignore SA2001 waiting for the holder is all that is wanted
+		s.testing.Unlock()
+	}
+}
+
+// Count tells how many robots a subscription matches now.
+func (r *Robots) Count(sub *subscribe.Subscription) int {
+	n := 0
+	for _, one := range r.byName {
+		if one.matching.Counts(sub) {
+			n++
+		}
+	}
+	return n
+}
+
+// Has tells whether the robot is one of this broker's.
+func (r *Robots) Has(name string) bool { return r.byName[name] != nil }
+
+// Names lists this broker's robots, sorted.
+func (r *Robots) Names() []string { return r.names }
+
+// Command carries one command to its robot, behind those that came before,
+// and waits for the answer.
+func (r *Robots) Command(ctx context.Context, c protocol.Command) (any, error) {
+	one := r.byName[c.Robot]
+	if one == nil {
+		return nil, fail(protocol.NotFound, "no robot is named %q here", c.Robot)
+	}
+	known, args, err := lookup(c)
+	if err != nil {
+		return nil, err
+	}
+	return one.queue.do(ctx, known, args, c.Index, c.TTL)
+}
+
+// Device is one device as lists show it.
+type Device struct {
+	Interface string `json:"interface"`
+	Index     int    `json:"index"`
+	Driver    string `json:"driver,omitempty"`
+}
+
+// Robot is one robot as lists show it.
+type Robot struct {
+	Robot    string            `json:"robot"`
+	World    string            `json:"world,omitempty"`
+	Player   string            `json:"player"` // address of its Player server
+	State    string            `json:"state"`
+	Since    float64           `json:"since"` // s, Unix
+	Devices  []Device          `json:"devices"`
+	Readings uint64            `json:"readings"` // tested so far
+	Matched  uint64            `json:"matched"`
+	Lost     uint64            `json:"lost"` // before they reached this broker
+	Failures uint64            `json:"failures"`
+	Skipped  map[string]uint64 `json:"skipped,omitempty"` // messages that gave no reading, by reason
+	Error    string            `json:"error,omitempty"`   // why it is away
+}
+
+// List tells of all robots, by name.
+func (r *Robots) List() []Robot {
+	out := make([]Robot, len(r.names))
+	for i, name := range r.names {
+		out[i] = r.byName[name].describe()
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package robots
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+
+	"callboard/player"
+	"callboard/player/client"
+	"callboard/subscribe"
+	"callboard/subscribe/protocol"
+)
+
+// session is the connection with one Player server, and its robots. It is the
+// client's handler: except for testing, its fields belong to the client's
+// goroutine once that runs.
+type session struct {
+	owner   *Robots
+	server  Server
+	client  *client.Client
+	robots  []*robot
+	devices map[device]*opened
+
+	// testing is held while readings are tested, see Robots.Barrier.
+	testing sync.Mutex
+}
+
+// device identifies a device within one connection.
+type device struct {
+	interf player.Interface
+	index  uint16
+}
+
+// opened is a device that readings may come from.
+type opened struct {
+	robot *robot
+	known *player.Device
+}
+
+// conditionInterfaces are those whose readings conditions know.
+var conditionInterfaces = []player.Interface{
+	player.InterfacePosition2D, player.InterfaceLaser, player.InterfaceRanger, player.InterfaceSonar,
+}
+
+func newSession(owner *Robots, server Server) (*session, error) {
+	s := &session{owner: owner, server: server}
+	if server.Robots == nil {
+		s.robots = append(s.robots, newRobot(s, server.Robot, server.Devices))
+	}
+	for _, name := range sortedKeys(server.Robots) {
+		s.robots = append(s.robots, newRobot(s, name, server.Robots[name]))
+	}
+	var err error
+	s.client, err = client.New(client.Config{
+		Address: server.Address,
+		Dial:    server.Dial,
+		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil },
+		Handler: s,
+		Logger:  owner.log.With("player", server.Address),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("robots: Player server %s: %w", server.Address, err)
+	}
+	return s, nil
+}
+
+// robotOf tells which robot a device belongs to; nil means that it is not to
+// be opened.
+func (s *session) robotOf(a player.Addr) *robot {
+	for _, r := range s.robots {
+		if wanted(r.patterns, a) {
+			return r
+		}
+	}
+	return nil
+}
+
+// wanted tells whether patterns ask for a device. "*" stands for all that
+// conditions know; what is named is opened whatever it is.
+func wanted(patterns []string, a player.Addr) bool {
+	known := slices.Contains(conditionInterfaces, a.Interf)
+	if len(patterns) == 0 {
+		return known
+	}
+	for _, p := range patterns {
+		whole, _ := path.Match(p, a.String())
+		kind, _ := path.Match(p, a.Interf.String())
+		if (whole || kind) && (known || p != "*") {
+			return true
+		}
+	}
+	return false
+}
+
+// Up takes the devices of a session that begins.
+func (s *session) Up(devices []client.Device) {
+	s.testing.Lock()
+	defer s.testing.Unlock()
+	s.devices = make(map[device]*opened, len(devices))
+	byRobot := map[*robot][]*player.Device{}
+	for _, d := range devices {
+		if r := s.robotOf(d.Addr); r != nil {
+			known := s.describe(r, d)
+			s.devices[device{d.Interf, d.Index}] = &opened{r, known}
+			byRobot[r] = append(byRobot[r], known)
+		}
+	}
+	for _, r := range s.robots {
+		if len(byRobot[r]) == 0 {
+			r.away(fmt.Errorf("the Player server %s has no device of it", s.server.Address))
+			continue
+		}
+		r.matching.Up(byRobot[r])
+		r.up(byRobot[r])
+	}
+}
+
+func (s *session) describe(r *robot, d client.Device) *player.Device {
+	return &player.Device{
+		Addr: d.Addr, Robot: r.name, World: s.server.World, Driver: d.Driver,
+		Geometry: d.Geometry, Config: d.Config,
+	}
+}
+
+// Changed takes what was learned of a device later.
+func (s *session) Changed(d client.Device) {
+	s.testing.Lock()
+	defer s.testing.Unlock()
+	if o := s.devices[device{d.Interf, d.Index}]; o != nil {
+		o.known = s.describe(o.robot, d)
+		o.robot.matching.Changed(o.known)
+	}
+}
+
+// Message takes one reading.
+func (s *session) Message(h player.Header, payload any) {
+	o := s.devices[device{h.Interf, h.Index}]
+	if o == nil {
+		return
+	}
+	s.testing.Lock()
+	defer s.testing.Unlock()
+	o.robot.matching.Arrive(player.Reading{Device: o.known, Subtype: h.Subtype, Time: h.Timestamp, Payload: payload})
+}
+
+// Round gives what was held for completion.
+func (s *session) Round() {
+	s.testing.Lock()
+	defer s.testing.Unlock()
+	for _, r := range s.robots {
+		r.matching.Flush()
+	}
+}
+
+// Overflow tells that the server dropped readings for want of room. Which
+// robot they were of is known only if the connection has one.
+func (s *session) Overflow(lost uint64) {
+	for _, r := range s.robots {
+		n := lost
+		if len(s.robots) > 1 {
+			n = 0
+		}
+		r.overflow(n)
+	}
+}
+
+// Down ends the session; the client connects again by itself.
+func (s *session) Down(err error) {
+	s.testing.Lock()
+	defer s.testing.Unlock()
+	s.devices = nil
+	for _, r := range s.robots {
+		r.matching.Down()
+		r.away(err)
+	}
+}
+
+func newRobot(s *session, name string, patterns []string) *robot {
+	r := &robot{name: name, patterns: patterns, session: s, state: protocol.RobotAway, since: now()}
+	r.queue = newCommands(r)
+	sink := s.owner.config.Sink
+	r.matching = s.owner.config.Matcher.NewSession(subscribe.SessionConfig{
+		Robot:  name,
+		World:  s.server.World,
+		Emit:   func(m *subscribe.Matched) { sink.Matched(name, m) },
+		Failed: sink.Failed,
+	})
+	return r
+}
