@@ -53,20 +53,23 @@ func (s *Subscription) Cost() int {
 	return cost
 }
 
-// Interfaces are those whose readings the condition names, by Player's names;
-// "laser" and "sonar" may also come from a ranger. None means all.
-func (s *Subscription) Interfaces() []string {
-	var out []string
+// Needs lists the interfaces without which the condition is never true: of
+// each group one, by Player's names. None means that there is no such.
+func (s *Subscription) Needs() [][]string {
+	var out [][]string
 	for k := range view.Kind(view.NumKinds) {
-		switch {
-		case !s.program.Named().Has(k.Set()):
-		case k == view.KindPosition:
-			out = append(out, player.InterfacePosition2D.String())
-		default:
-			out = append(out, k.String())
+		if s.program.Needs().Has(k.Set()) {
+			out = append(out, sources[k])
 		}
 	}
 	return out
+}
+
+// sources are the interfaces whose readings give a view of each kind.
+var sources = [view.NumKinds][]string{
+	view.KindLaser:    {"laser", "ranger"},
+	view.KindSonar:    {"sonar", "ranger"},
+	view.KindPosition: {"position2d", "position3d"},
 }
 
 // Same tells whether o asks for the same: specification and allowed robots.
