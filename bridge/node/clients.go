@@ -1,0 +1,161 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"callboard/bridge/overlay"
+	"callboard/bridge/push"
+	"callboard/subscribe"
+	"callboard/subscribe/protocol"
+)
+
+// Connect makes a client's connection known.
+func (n *Node) Connect(out push.Outbox, remote string) uint64 {
+	c := overlay.Conn(n.lastConn.Add(1))
+	n.conns.Store(c, &conn{out: out, remote: remote})
+	return uint64(c)
+}
+
+// Disconnect says that the connection has ended.
+func (n *Node) Disconnect(c uint64) {
+	n.queue.must(item{in: &overlay.Disconnected{Conn: overlay.Conn(c)}})
+	n.conns.Delete(overlay.Conn(c))
+}
+
+// Hello takes a client in, with all subscriptions that are to go on.
+func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push.Grant) error {
+	if found := n.conn(overlay.Conn(c)); found != nil {
+		found.grant = grant
+	}
+	in := &overlay.Hello{
+		Conn: overlay.Conn(c), Client: m.Client, Attachment: m.Attachment, Session: m.Session, Num: m.Num,
+	}
+	var compiled []*subscribe.Subscription
+	for _, s := range m.Subscriptions {
+		sub, program, err := n.compile(s, grant)
+		if err != nil {
+			in.Refused = append(in.Refused, protocol.Error{
+				Op: protocol.OpError, ID: s.ID, Code: err.Code, Message: err.Message, Position: err.Position,
+			})
+			continue
+		}
+		in.Subscriptions = append(in.Subscriptions, sub)
+		compiled = append(compiled, program)
+	}
+	return n.queue.post(ctx, item{in: in, compiled: compiled})
+}
+
+// Subscribe adds a subscription.
+func (n *Node) Subscribe(ctx context.Context, c uint64, m protocol.Subscribe) error {
+	sub, program, err := n.compile(m.Subscription, n.grant(c))
+	if err != nil {
+		return err
+	}
+	return n.queue.post(ctx, item{
+		in:       &overlay.Subscribe{Conn: overlay.Conn(c), Subscription: sub},
+		compiled: []*subscribe.Subscription{program},
+	})
+}
+
+// Update changes one. A connection's messages are handled one after the other,
+// so that what it merges with is what its earlier messages made.
+func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
+	var old *overlay.Subscription
+	var found bool
+	if err := n.ask(ctx, func() { old, found = n.broker.Subscription(overlay.Conn(c), m.ID) }); err != nil {
+		return err
+	}
+	if !found {
+		return &push.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("no subscription has the id %q", m.ID)}
+	}
+	sub, program, err := n.compile(merge(old.Subscription, m), n.grant(c))
+	if err != nil {
+		return err
+	}
+	return n.queue.post(ctx, item{
+		in:       &overlay.Update{Conn: overlay.Conn(c), Subscription: sub},
+		compiled: []*subscribe.Subscription{program},
+	})
+}
+
+// merge puts what an update changes into a subscription.
+func merge(s protocol.Subscription, m protocol.Update) protocol.Subscription {
+	assign(&s.Condition, m.Condition)
+	assign(&s.Robots, m.Robots)
+	assign(&s.Devices, m.Devices)
+	assign(&s.Trigger, m.Trigger)
+	assign(&s.MinInterval, m.MinInterval)
+	assign(&s.For, m.For)
+	assign(&s.Select, m.Select)
+	assign(&s.Keep, m.Keep)
+	return s
+}
+
+func assign[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// Unsubscribe ends a subscription.
+func (n *Node) Unsubscribe(ctx context.Context, c uint64, m protocol.Unsubscribe) error {
+	return n.queue.post(ctx, item{in: &overlay.Unsubscribe{Conn: overlay.Conn(c), ID: m.ID}})
+}
+
+// Ack takes an acknowledgement.
+func (n *Node) Ack(ctx context.Context, c uint64, m protocol.Ack) error {
+	return n.queue.post(ctx, item{in: &overlay.Ack{Conn: overlay.Conn(c), Source: m.Source, Num: m.Num}})
+}
+
+// Command carries a command to a robot of this broker.
+func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command) (any, error) {
+	result, err := n.robots.Command(ctx, m)
+	return result, problem(err)
+}
+
+func (n *Node) grant(c uint64) push.Grant {
+	if found := n.conn(overlay.Conn(c)); found != nil {
+		return found.grant
+	}
+	return push.Grant{}
+}
+
+// compile checks a subscription and what its client may see. It runs in the
+// connection's goroutine, so that a costly condition delays nobody else.
+func (n *Node) compile(s protocol.Subscription, grant push.Grant) (*overlay.Subscription, *subscribe.Subscription, *push.Problem) {
+	if p := permitted(s, grant); p != nil {
+		return nil, nil, p
+	}
+	program, bad := n.config.Matcher.Compile(s)
+	if bad != nil {
+		return nil, nil, &push.Problem{Code: bad.Code, Message: bad.Message, Position: bad.Position}
+	}
+	program.Allowed = grant.Robots
+	return &overlay.Subscription{Subscription: s, Allowed: grant.Robots, Needs: program.Needs()}, program, nil
+}
+
+// permitted refuses robots that are named and not granted. Patterns are
+// narrowed to what is granted instead.
+func permitted(s protocol.Subscription, grant push.Grant) *push.Problem {
+	if !grant.Subscribe {
+		return &push.Problem{Code: protocol.Forbidden, Message: "the token may not subscribe"}
+	}
+	for _, robot := range s.Robots {
+		if plain(robot) && !grant.Allows(robot) {
+			return &push.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow robot %q", robot)}
+		}
+	}
+	return nil
+}
+
+// plain tells whether a robot is meant by name and not by a pattern.
+func plain(robot string) bool {
+	for _, c := range robot {
+		switch c {
+		case '*', '?', '[', '\\':
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,124 @@
+package node
+
+import (
+	"callboard/bridge/overlay"
+	"callboard/subscribe"
+	"callboard/subscribe/protocol"
+)
+
+// set is what the matcher holds for one key.
+type set struct {
+	members map[string]*subscribe.Subscription
+	order   []*subscribe.Subscription // in the order of their coming
+	tested  []tested
+}
+
+// tested tells by which Install.Set readings are tested from a version of the
+// matcher on.
+type tested struct{ version, set uint64 }
+
+// install carries a change of a key's set into the matcher. Installed goes to
+// the queue's end: behind all readings that were tested before.
+func (n *Node) install(o *overlay.Install) {
+	s := n.sets[o.Handle]
+	if s == nil || o.Whole {
+		s = &set{members: map[string]*subscribe.Subscription{}}
+		n.sets[o.Handle] = s
+	}
+	if len(o.Drop) > 0 || len(o.Put) > 0 || o.Whole {
+		n.change(s, o)
+	}
+	counts := make(map[string]int, len(o.Count))
+	for _, id := range o.Count {
+		if sub := s.members[id]; sub != nil {
+			counts[id] = n.robots.Count(sub)
+		}
+	}
+	n.queue.must(item{in: &overlay.Installed{Handle: o.Handle, Set: o.Set, Robots: counts}})
+}
+
+func (n *Node) change(s *set, o *overlay.Install) {
+	ended := make(map[string]bool, len(o.Drop))
+	for _, id := range o.Drop {
+		delete(s.members, id)
+		ended[id] = true
+	}
+	var last []*subscribe.Subscription
+	for _, sub := range o.Put {
+		if c := n.compiledOf(o, sub); c != nil {
+			if s.members[sub.ID] == nil {
+				last = append(last, c)
+			}
+			s.members[sub.ID] = c
+		}
+	}
+	order := make([]*subscribe.Subscription, 0, len(s.members))
+	for _, old := range s.order {
+		if ended[old.Spec.ID] {
+			continue // if the id comes again, it comes last
+		}
+		order = append(order, s.members[old.Spec.ID])
+	}
+	s.order = append(order, last...)
+	version := n.config.Matcher.Install(subscribe.Key(o.Handle), s.order)
+	n.robots.Barrier()
+	// After the barrier nothing older than the change is tested any more, but
+	// what was tested by the set before may still wait in the queue.
+	s.tested = append(s.tested, tested{version, o.Set})
+	if len(s.tested) > 64 {
+		s.tested = append(s.tested[:0], s.tested[len(s.tested)-32:]...)
+	}
+}
+
+// compiledOf gives the compiled form of a subscription: from the message that
+// brought it, else (after a restart) compiled now. One that does not compile
+// any more is reported and matches nothing.
+func (n *Node) compiledOf(o *overlay.Install, sub *overlay.Subscription) *subscribe.Subscription {
+	if c := n.compiled[sub]; c != nil {
+		return c
+	}
+	c, problem := n.config.Matcher.Compile(sub.Subscription)
+	if problem != nil {
+		n.queue.must(item{in: &overlay.RunFailed{
+			Handle: o.Handle, ID: sub.ID, Code: problem.Code, Message: problem.Message, Position: problem.Position,
+		}})
+		return nil
+	}
+	c.Allowed = sub.Allowed
+	return c
+}
+
+// setAt tells by which set a reading was tested.
+func (s *set) setAt(version uint64) uint64 {
+	for i := len(s.tested) - 1; i >= 0; i-- {
+		if s.tested[i].version <= version {
+			return s.tested[i].set
+		}
+	}
+	if len(s.tested) > 0 {
+		return s.tested[0].set
+	}
+	return 0
+}
+
+// subscriptionsOf lists the subscriptions that an input brings.
+func subscriptionsOf(in overlay.Input) []*overlay.Subscription {
+	switch in := in.(type) {
+	case *overlay.Hello:
+		return in.Subscriptions
+	case *overlay.Subscribe:
+		return []*overlay.Subscription{in.Subscription}
+	case *overlay.Update:
+		return []*overlay.Subscription{in.Subscription}
+	}
+	return nil
+}
+
+// names converts what a reading matched to what goes over the wire.
+func names(matches []subscribe.Match) []protocol.Matched {
+	out := make([]protocol.Matched, len(matches))
+	for i, m := range matches {
+		out[i] = protocol.Matched{ID: m.ID, State: m.State, Values: m.Values}
+	}
+	return out
+}

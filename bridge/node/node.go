@@ -1,0 +1,269 @@
+// Package node runs a broker: one goroutine owns the overlay's state machine,
+// feeds it what clients and robots send, and carries out what it says. The
+// rules are in bridge/overlay; nothing is decided here. See DESIGN.md.
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"callboard/bridge/overlay"
+	"callboard/bridge/push"
+	"callboard/bridge/robots"
+	"callboard/subscribe"
+	"callboard/subscribe/protocol"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Store keeps what must outlive a crash.
+type Store interface {
+	// Append writes records so that a killed process does not lose them. An
+	// error means that they may be lost; the store says so by itself later.
+	Append(records []overlay.Record) error
+}
+
+// Config is what a Node needs.
+type Config struct {
+	Overlay overlay.Config
+	URL     string               // where clients reach this broker, for lists
+	Restore []overlay.Record     // of an earlier life
+	Lost    bool                 // records may be missing at their end
+	Store   Store                // nil: nothing outlives the process
+	Matcher *subscribe.Matcher   // required
+	Metrics *prometheus.Registry // callboard_node_* are added; nil: none
+	Logger  *slog.Logger         // default: discard
+
+	// QueueLength is how many readings may wait for the broker's goroutine
+	// before further ones are dropped, counted and told as overflow. Default
+	// 65,536.
+	QueueLength int
+}
+
+const (
+	defaultQueue = 65536
+	clientQueue  = 4096 // inputs that may wait before clients are made to
+	chunk        = 512  // inputs between two writes to the store
+)
+
+var errStopped = errors.New("the broker is shutting down")
+
+// item is one thing for the broker's goroutine to do.
+type item struct {
+	in       overlay.Input
+	compiled []*subscribe.Subscription // of the subscriptions in in, in their order
+	matched  *subscribe.Matched        // instead of in: a reading
+	robot    string                    // that it is of
+	ask      func()                    // instead of in: a question to the state machine
+}
+
+// Node is the runtime of one broker. It is a push.Broker and a robots.Sink.
+type Node struct {
+	config Config
+	log    *slog.Logger
+	queue  *queue[item]
+	robots *robots.Robots
+
+	// of the broker's goroutine
+	broker   *overlay.Broker
+	sets     map[overlay.Handle]*set
+	compiled map[*overlay.Subscription]*subscribe.Subscription
+
+	conns    sync.Map // overlay.Conn → *conn
+	lastConn atomic.Uint64
+
+	lostMu sync.Mutex
+	lost   map[string]uint64 // readings dropped for want of room, by robot
+
+	count counters
+}
+
+// conn is a client's connection.
+type conn struct {
+	out    push.Outbox
+	remote string
+	grant  push.Grant // set by Hello, in the connection's goroutine
+}
+
+// New makes a node. Attach gives it its robots, Run runs it.
+func New(c Config) (*Node, error) {
+	if c.Matcher == nil {
+		return nil, errors.New("node: no matcher given")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.QueueLength <= 0 {
+		c.QueueLength = defaultQueue
+	}
+	broker, err := overlay.New(c.Overlay)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{
+		config:   c,
+		log:      c.Logger,
+		queue:    newQueue[item](min(clientQueue, c.QueueLength), c.QueueLength),
+		broker:   broker,
+		sets:     map[overlay.Handle]*set{},
+		compiled: map[*overlay.Subscription]*subscribe.Subscription{},
+		lost:     map[string]uint64{},
+	}
+	n.measure(c.Metrics)
+	return n, nil
+}
+
+// Attach gives the node its robots, before Run.
+func (n *Node) Attach(r *robots.Robots) { n.robots = r }
+
+func instant() overlay.Instant { return overlay.Instant(time.Now().UnixMicro()) }
+
+// Run restores the broker's state and serves until ctx ends; what was posted
+// before is still done.
+func (n *Node) Run(ctx context.Context) error {
+	if n.robots == nil {
+		return errors.New("node: no robots attached")
+	}
+	n.begin()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var spent []item
+	for {
+		select {
+		case <-n.queue.ready:
+		case <-timer.C:
+			n.broker.Step(instant(), &overlay.Tick{})
+		case <-ctx.Done():
+			n.queue.close()
+			n.work(n.queue.take(spent))
+			return nil
+		}
+		taken := n.queue.take(spent)
+		n.work(taken)
+		clear(taken)
+		spent = taken
+		n.tellLost()
+		n.carryOut()
+		timer.Reset(time.Duration(n.broker.Deadline()-instant()) * time.Microsecond)
+	}
+}
+
+// begin brings the earlier life back and makes the robots known.
+func (n *Node) begin() {
+	now := instant()
+	if len(n.config.Restore) > 0 {
+		n.broker.Step(now, &overlay.Restore{Records: n.config.Restore})
+		n.config.Restore = nil
+	}
+	n.broker.Step(now, &overlay.Start{StoreLost: n.config.Lost})
+	for _, r := range n.robots.List() {
+		n.broker.Step(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
+	}
+	n.carryOut()
+}
+
+// work takes inputs in, in order.
+func (n *Node) work(items []item) {
+	for len(items) > 0 {
+		some := items[:min(chunk, len(items))]
+		items = items[len(some):]
+		now := instant()
+		for i := range some {
+			n.step(now, &some[i])
+		}
+		n.carryOut()
+	}
+}
+
+func (n *Node) step(now overlay.Instant, it *item) {
+	if it.ask != nil {
+		it.ask()
+		return
+	}
+	if it.matched != nil {
+		n.broker.Step(now, n.reading(it))
+		return
+	}
+	for i, s := range subscriptionsOf(it.in) {
+		n.compiled[s] = it.compiled[i]
+	}
+	n.broker.Step(now, it.in)
+}
+
+// carryOut stores the records of the steps so far, then does what they say.
+func (n *Node) carryOut() {
+	if records := n.broker.Records(); len(records) > 0 && n.config.Store != nil {
+		if err := n.config.Store.Append(records); err != nil {
+			n.count.storeErrors.Inc()
+		}
+	}
+	for _, out := range n.broker.Outputs() {
+		n.do(out)
+	}
+	clear(n.compiled)
+}
+
+func (n *Node) do(out overlay.Output) {
+	switch o := out.(type) {
+	case *overlay.Notify:
+		if c := n.conn(o.Conn); c != nil {
+			c.out.Notify(notification(o), time.Time{})
+		}
+	case *overlay.Send:
+		if c := n.conn(o.Conn); c != nil {
+			c.out.Send(o.Message)
+		}
+	case *overlay.Heartbeat:
+		n.conns.Range(func(_, c any) bool { c.(*conn).out.Send(&o.Message); return true })
+	case *overlay.Close:
+		if c := n.conn(o.Conn); c != nil {
+			c.out.Close(o.Code, o.Reason)
+		}
+	case *overlay.Install:
+		n.install(o)
+	case *overlay.Uninstall:
+		delete(n.sets, o.Handle)
+		n.config.Matcher.Remove(subscribe.Key(o.Handle))
+	default:
+		panic(fmt.Sprintf("node: the overlay gave a %T", out))
+	}
+}
+
+func notification(o *overlay.Notify) protocol.Notify {
+	m := protocol.Notify{
+		Op: protocol.OpNotify, Source: o.Source, Seq: o.Seq, Skipped: o.Skipped,
+		Robot: o.Reading.Robot, Interface: o.Reading.Interface, Index: o.Reading.Index, Time: o.Reading.Time,
+		Subscriptions: o.Subscriptions,
+	}
+	if !o.Selected() {
+		m.Reading = o.Reading.JSON
+	}
+	return m
+}
+
+func (n *Node) conn(c overlay.Conn) *conn {
+	if found, ok := n.conns.Load(c); ok {
+		return found.(*conn)
+	}
+	return nil
+}
+
+// ask has f run by the broker's goroutine, behind all that was posted before,
+// and waits for it.
+func (n *Node) ask(ctx context.Context, f func()) error {
+	done := make(chan struct{})
+	if err := n.queue.post(ctx, item{ask: func() { f(); close(done) }}); err != nil {
+		return err
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

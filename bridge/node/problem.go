@@ -1,0 +1,17 @@
+package node
+
+import (
+	"errors"
+
+	"callboard/bridge/push"
+	"callboard/bridge/robots"
+)
+
+// problem gives an error from the robots the form that push tells clients.
+func problem(err error) error {
+	var p *robots.Problem
+	if errors.As(err, &p) {
+		return &push.Problem{Code: p.Code, Message: p.Message}
+	}
+	return err
+}

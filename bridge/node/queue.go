@@ -1,0 +1,113 @@
+package node
+
+import (
+	"context"
+	"sync"
+)
+
+// queue carries inputs to the broker's goroutine, in order. What clients and
+// the node itself post waits for room; readings never wait: past the limit
+// they are refused, and whoever posts them counts that.
+type queue[T any] struct {
+	mu      sync.Mutex
+	waiting []T
+	closed  bool
+	room    chan struct{} // closed and replaced when the consumer has taken what waited
+	ready   chan struct{} // holds one token while something waits
+
+	soft int // above it post waits
+	hard int // above it offer refuses
+}
+
+func newQueue[T any](soft, hard int) *queue[T] {
+	return &queue[T]{room: make(chan struct{}), ready: make(chan struct{}, 1), soft: soft, hard: hard}
+}
+
+// offer puts an input in unless the queue is full or closed.
+func (q *queue[T]) offer(in T) bool {
+	q.mu.Lock()
+	ok := !q.closed && len(q.waiting) < q.hard
+	if ok {
+		q.waiting = append(q.waiting, in)
+	}
+	q.mu.Unlock()
+	if ok {
+		q.signal()
+	}
+	return ok
+}
+
+// must puts an input in whatever waits already: for the few that may neither
+// be refused nor wait, such as the end of a connection.
+func (q *queue[T]) must(in T) {
+	q.mu.Lock()
+	if !q.closed {
+		q.waiting = append(q.waiting, in)
+	}
+	q.mu.Unlock()
+	q.signal()
+}
+
+// post puts an input in as soon as there is room. It fails when ctx ends or
+// the queue is closed.
+func (q *queue[T]) post(ctx context.Context, in T) error {
+	for {
+		q.mu.Lock()
+		if q.closed {
+			q.mu.Unlock()
+			return errStopped
+		}
+		if len(q.waiting) < q.soft {
+			q.waiting = append(q.waiting, in)
+			q.mu.Unlock()
+			q.signal()
+			return nil
+		}
+		room := q.room
+		q.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take hands over everything that waits and takes spent, an emptied slice, to
+// fill next.
+func (q *queue[T]) take(spent []T) []T {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := q.waiting
+	q.waiting = spent[:0]
+	if len(taken) >= q.soft {
+		close(q.room)
+		q.room = make(chan struct{})
+	}
+	return taken
+}
+
+// close refuses what comes from now on and wakes those that wait.
+func (q *queue[T]) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.closed = true
+		close(q.room)
+		q.room = make(chan struct{})
+	}
+}
+
+// length is how many inputs wait.
+func (q *queue[T]) length() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
+}
+
+func (q *queue[T]) signal() {
+	select {
+	case q.ready <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,73 @@
+package node
+
+import (
+	"maps"
+	"slices"
+
+	"callboard/bridge/overlay"
+	"callboard/bridge/robots"
+	"callboard/subscribe"
+	"callboard/subscribe/protocol"
+)
+
+// Matched takes a reading that subscriptions matched. It never waits: what
+// finds no room is dropped, counted, and told as an overflow of the robot.
+func (n *Node) Matched(robot string, m *subscribe.Matched) {
+	if n.queue.offer(item{matched: m, robot: robot}) {
+		return
+	}
+	n.count.dropped.Inc()
+	n.lostMu.Lock()
+	n.lost[robot]++
+	n.lostMu.Unlock()
+}
+
+// Robot takes what became of a robot.
+func (n *Node) Robot(e robots.Event) {
+	if e.State == protocol.RobotUp {
+		n.queue.must(item{in: &overlay.Advertise{Robot: e.Robot, World: e.World, Devices: e.Devices}})
+	}
+	n.queue.must(item{in: state(e)})
+}
+
+func state(e robots.Event) *overlay.RobotState {
+	s := &overlay.RobotState{Robot: e.Robot, State: e.State, Since: overlay.Instant(e.Since * float64(overlay.Second))}
+	if e.Lost > 0 {
+		s.Lost = &e.Lost
+	}
+	return s
+}
+
+// Failed takes an expression that failed while it ran.
+func (n *Node) Failed(f subscribe.Failure) {
+	n.queue.must(item{in: &overlay.RunFailed{
+		Handle: overlay.Handle(f.Key), ID: f.ID, Code: protocol.BadCondition, Message: f.Message,
+	}})
+}
+
+// tellLost tells of the readings that found no room since the last time.
+func (n *Node) tellLost() {
+	n.lostMu.Lock()
+	defer n.lostMu.Unlock()
+	for _, robot := range slices.Sorted(maps.Keys(n.lost)) {
+		lost := n.lost[robot]
+		n.broker.Step(instant(), &overlay.RobotState{Robot: robot, State: protocol.RobotOverflow, Lost: &lost, Since: instant()})
+	}
+	clear(n.lost)
+}
+
+// reading turns a matched reading into the overlay's input.
+func (n *Node) reading(it *item) *overlay.Matched {
+	m := it.matched
+	in := &overlay.Matched{
+		Reading: &overlay.Reading{Robot: it.robot, Interface: m.Interface, Index: m.Index, Time: m.Time, JSON: m.Reading},
+		Hits:    make([]overlay.Hit, 0, len(m.Matches)),
+	}
+	for _, k := range m.Matches {
+		h := overlay.Handle(k.Key)
+		if s := n.sets[h]; s != nil {
+			in.Hits = append(in.Hits, overlay.Hit{Handle: h, Set: s.setAt(m.Version), Names: names(k.Subscriptions)})
+		}
+	}
+	return in
+}
