@@ -243,7 +243,7 @@ func TestHeartbeatsMissing(t *testing.T) {
 		r := start(t, f, Config{})
 		p := r.attachedTo(f, "one")
 		for range 10 {
-			time.Sleep(2 * time.Second)
+			<-time.After(2 * time.Second)
 			p.send(protocol.Heartbeat{Op: protocol.OpHeartbeat, Broker: "b1"})
 		}
 		began := time.Now()
@@ -387,6 +387,7 @@ func TestGoodbyeOfLastingClient(t *testing.T) {
 		r = start(t, f, Config{Client: "me", Handle: func(e Event) {
 			if _, ok := e.(*Notification); ok {
 				r.cancel() // what is handled at the end is acknowledged still
+				<-time.After(100 * time.Millisecond)
 			}
 			r.events <- e
 		}})
@@ -416,7 +417,7 @@ func TestSlowProgram(t *testing.T) {
 			p.socket.WriteMessage(1, text) // fails once the client has given up
 		}
 		p.end()
-		time.Sleep(time.Minute) // as long as the program takes nothing, nothing is asked for
+		<-time.After(time.Minute) // as long as the program takes nothing, nothing is asked for
 		select {
 		case <-f.peers:
 			t.Fatal("the client came back with its queue full")
