@@ -1,0 +1,45 @@
+# The front door. `make` alone lists the targets.
+# Everything is pure Go: no C compiler is needed.
+export CGO_ENABLED = 0
+
+GO      ?= go
+FUZZTIME ?= 30s
+BIN     := build/callboard
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test bench fuzz soak lint setup
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+demo: build ## robots, a broker and a page in one process
+	$(BIN) demo
+
+build: ## build/callboard
+	$(GO) build -trimpath -o $(BIN) ./cmd/callboard
+
+test: setup lint build ## everything CI runs: sets up a fresh machine, checks, tests
+	$(GO) test -timeout 20m ./...
+
+setup: ## what the tests need beyond Go: a browser (apt)
+	@.ci/setup
+
+lint: ## gofmt and go vet
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+
+bench: build ## benchmarks beside the code, then the binary's own
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(BIN) bench push
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
+		dir=$$(dirname $$file); \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+			echo "== $$dir $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$dir; \
+		done; \
+	done
+
+soak: ## the long runs: the same tests with more of everything
+	CALLBOARD_SOAK=1 $(GO) test -timeout 12h -count 1 ./...

@@ -1,0 +1,196 @@
+// Package bridge assembles a broker from its parts: configuration, robots,
+// matcher, overlay, store, and the server that clients talk to.
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"strings"
+
+	"callboard/bridge/config"
+	"callboard/bridge/node"
+	"callboard/bridge/overlay"
+	"callboard/bridge/push"
+	"callboard/bridge/robots"
+	"callboard/subscribe"
+	"callboard/subscribe/protocol"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+)
+
+// Config is what a Bridge is made of.
+type Config struct {
+	Config *config.Config // completed and valid
+	Page   fs.FS          // served at /; nil: no page
+	// World gives a world's floor plan as JSON, for the page; nil: none.
+	World func(name string) ([]byte, bool)
+	// Dial connects to Player servers; nil is TCP.
+	Dial   func(ctx context.Context, address string) (net.Conn, error)
+	Logger *slog.Logger // default: discard
+}
+
+// Bridge is one broker.
+type Bridge struct {
+	config   Config
+	listener net.Listener
+	node     *node.Node
+	robots   *robots.Robots
+	push     *push.Server
+	tls      bool
+}
+
+// New takes the data directory and the address and builds the broker; Run
+// runs it. A Bridge that is not run must be closed.
+func New(c Config) (*Bridge, error) {
+	if c.Config == nil {
+		return nil, errors.New("bridge: no configuration given")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := c.Config.Unserved().Err(); err != nil {
+		return nil, err
+	}
+	b := &Bridge{config: c, tls: c.Config.TLS.Cert != ""}
+	if err := b.build(); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func (b *Bridge) build() error {
+	c := b.config.Config
+	var err error
+	if b.listener, err = net.Listen("tcp", c.Broker.Listen); err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", c.Broker.Listen, err)
+	}
+	matcher, err := subscribe.New(subscribe.Config{Zones: c.Zones, ConditionLength: c.Limits.ConditionLength})
+	if err != nil {
+		return err
+	}
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if b.node, err = b.newNode(matcher, metrics); err != nil {
+		return err
+	}
+	if b.robots, err = robots.New(robots.Config{
+		Servers: servers(c.Players, b.config.Dial), Matcher: matcher, Sink: b.node, Metrics: metrics, Logger: b.config.Logger,
+	}); err != nil {
+		return err
+	}
+	b.node.Attach(b.robots)
+	return b.newPush(metrics)
+}
+
+func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *prometheus.Registry) (*node.Node, error) {
+	c := b.config.Config
+	return node.New(node.Config{
+		Overlay: overlay.Config{
+			ID:            overlay.BrokerID(c.Broker.ID),
+			Heartbeat:     duration(c.Broker.Heartbeat),
+			Brokers:       []protocol.BrokerURL{{ID: c.Broker.ID, URL: b.WebSocketURL()}},
+			Subscriptions: c.Limits.ClientSubscriptions,
+			Inbox:         overlay.Limits{Count: c.Limits.Inbox.Count, Bytes: c.Limits.Inbox.Bytes, Keep: duration(c.Limits.Inbox.Seconds)},
+		},
+		URL:     b.WebSocketURL(),
+		Matcher: matcher,
+		Metrics: metrics,
+		Logger:  b.config.Logger,
+	})
+}
+
+func (b *Bridge) newPush(metrics *prometheus.Registry) error {
+	c := b.config.Config
+	p := push.Config{
+		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
+		Page: b.config.Page, World: b.config.World, Metrics: metrics, Logger: b.config.Logger,
+		MaxSubscriptions: c.Limits.ClientSubscriptions,
+	}
+	var err error
+	if b.tls {
+		if p.TLS, err = push.LoadTLS(c.TLS.Cert, c.TLS.Key); err != nil {
+			return fmt.Errorf("cannot use the certificate %s with the key %s: %w", c.TLS.Cert, c.TLS.Key, err)
+		}
+	}
+	b.push, err = push.New(p)
+	return err
+}
+
+// Run serves until ctx ends. It can be called once, and closes the Bridge.
+//
+// Parts end in the order in which they depend on each other: clients first, so
+// that nothing more is asked, then the robots, then the node, which does what
+// was posted before and so leaves the store complete.
+func (b *Bridge) Run(ctx context.Context) error {
+	nodeCtx, stopNode := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopNode()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var inner errgroup.Group
+	inner.Go(func() error { defer cancel(); return b.node.Run(nodeCtx) })
+	var outer errgroup.Group
+	outer.Go(func() error { defer cancel(); return b.push.Run(ctx) })
+	outer.Go(func() error { defer cancel(); return b.robots.Run(ctx) })
+	err := outer.Wait()
+	stopNode()
+	return errors.Join(err, inner.Wait(), b.Close())
+}
+
+// Close lets go of the address and the data directory. Run does it by itself.
+func (b *Bridge) Close() error {
+	var errs []error
+	if b.listener != nil {
+		if err := b.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// URL is where the page is served.
+func (b *Bridge) URL() string {
+	scheme := "http"
+	if b.tls {
+		scheme = "https"
+	}
+	return scheme + "://" + b.listener.Addr().String()
+}
+
+// WebSocketURL is what clients connect to.
+func (b *Bridge) WebSocketURL() string {
+	if b.config.Config.Broker.URL != "" {
+		return b.config.Config.Broker.URL
+	}
+	return "ws" + strings.TrimPrefix(b.URL(), "http") + "/ws"
+}
+
+func duration(seconds float64) overlay.Duration {
+	return overlay.Duration(seconds * float64(overlay.Second))
+}
+
+func servers(players []config.Player, dial func(context.Context, string) (net.Conn, error)) []robots.Server {
+	out := make([]robots.Server, len(players))
+	for i, p := range players {
+		out[i] = robots.Server{Address: p.Address, Robot: p.Robot, Robots: p.Robots, World: p.World, Devices: p.Devices, Dial: dial}
+	}
+	return out
+}
+
+func tokens(all []config.Token) []push.Token {
+	out := make([]push.Token, len(all))
+	for i, t := range all {
+		g := push.Grant{Token: t.Name, Robots: t.Robots}
+		for _, may := range t.May {
+			g.Subscribe = g.Subscribe || may == config.MaySubscribe
+			g.Command = g.Command || may == config.MayCommand
+		}
+		out[i] = push.Token{Secret: t.Secret, Grant: g}
+	}
+	return out
+}
