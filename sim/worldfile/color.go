@@ -71,6 +71,9 @@ func (in *interpreter) namedColor(p *Property, name string) (color.NRGBA, bool) 
 		r := rand.New(rand.NewPCG(uint64(p.Pos.Line), uint64(len(in.problems))))
 		return color.NRGBA{uint8(r.UintN(256)), uint8(r.UintN(256)), uint8(r.UintN(256)), 255}, true
 	}
+	if in.told["colour "+name] {
+		return red, false
+	}
 	hint := ""
 	names := make([]string, 0, 800)
 	for n := range in.colorNames() {
@@ -79,6 +82,6 @@ func (in *interpreter) namedColor(p *Property, name string) (color.NRGBA, bool) 
 	if n := nearest(name, names); n != "" {
 		hint = "; did you mean \"" + n + "\"?"
 	}
-	in.warn(p.Pos, "colour %q is unknown; expected a name of the X11 list, red is taken%s", short(name), hint)
+	in.once("colour "+name, p.Pos, "colour %q is unknown; expected a name of the X11 list, red is taken%s", short(name), hint)
 	return red, false
 }
