@@ -1,0 +1,207 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// shots is where screenshots go, for people to look at.
+var shots = flag.String("shots", "", "folder for screenshots of the page; none are made without it")
+
+// browser starts a headless Chromium with a profile of its own.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no Chromium found; CI must have one (apt-get install chromium)")
+		}
+		t.Skip("no Chromium found, so the page is not tested (apt-get install chromium)")
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-renderer-backgrounding", true),
+	}
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewContext(allocator)
+	t.Cleanup(stop)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("starting %s: %v", path, err)
+	}
+	return ctx
+}
+
+// page is one tab with the page in it.
+type page struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string // what the page's console and the browser complained of
+}
+
+// open opens the page in a new tab and waits until it is attached.
+func open(t *testing.T, browser context.Context, b *broker) *page {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	p := &page{t: t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Listen(ctx, p.listen); err != nil {
+		t.Fatal(err)
+	}
+	p.run(chromedp.EmulateViewport(1440, 900), chromedp.Navigate(b.server.URL+"/"))
+	p.until(`window.callboard?.connection === "attached"`)
+	t.Cleanup(func() {
+		for _, problem := range p.complaints() {
+			t.Errorf("the browser complains: %s", problem)
+		}
+	})
+	return p
+}
+
+func (p *page) listen(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		p.problems = append(p.problems, (&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			var parts []string
+			for _, a := range e.Args {
+				parts = append(parts, string(a.Value)+a.Description)
+			}
+			p.problems = append(p.problems, strings.Join(parts, " "))
+		}
+	case *log.EventEntryAdded:
+		// A lost connection is the tests' doing.
+		if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "WebSocket connection to") {
+			p.problems = append(p.problems, e.Entry.Text)
+		}
+	}
+}
+
+func (p *page) complaints() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.problems...)
+}
+
+// run carries out actions; none may take longer than a test may.
+func (p *page) run(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.t.Fatalf("%v; the browser says %q", err, p.complaints())
+	}
+}
+
+// until waits until a JavaScript expression is true.
+func (p *page) until(expression string) {
+	p.t.Helper()
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("("+expression+") === true", chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(15*time.Second)))
+	if errors.Is(err, chromedp.ErrPollingTimeout) {
+		p.t.Fatalf("waited too long for: %s\nthe page: %s\nthe browser says %q", expression, p.text(), p.complaints())
+	}
+	if err != nil {
+		p.t.Fatalf("%s: %v; the browser says %q", expression, err, p.complaints())
+	}
+}
+
+// value gives what a JavaScript expression gives.
+func value[T any](p *page, expression string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v; the browser says %q", expression, err, p.complaints())
+	}
+	return v
+}
+
+// text is what the page says.
+func (p *page) text() string {
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("document.body.innerText"))
+	if err != nil {
+		return err.Error()
+	}
+	return v
+}
+
+// condition writes a condition into the box and subscribes.
+func (p *page) condition(text string) {
+	p.t.Helper()
+	p.fill("#condition", "")
+	p.run(chromedp.SendKeys(chromedp.CSS("#condition"), text))
+	p.click("#subscribe")
+}
+
+func (p *page) click(selector string) {
+	p.t.Helper()
+	p.run(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// fill writes into a field as a person would: the page is told.
+func (p *page) fill(selector, text string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); }`, selector, text)))
+}
+
+// shot takes a screenshot, if asked for.
+func (p *page) shot(name string) {
+	p.t.Helper()
+	if *shots == "" {
+		return
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// look sets the window's size and whether it is dark.
+func (p *page) look(width, height int64, scale float64, dark bool) {
+	p.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	options := []chromedp.EmulateViewportOption{chromedp.EmulateScale(scale)}
+	if width < 600 {
+		options = append(options, chromedp.EmulateMobile, chromedp.EmulateTouch)
+	}
+	p.run(chromedp.EmulateViewport(width, height, options...))
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, media); err != nil {
+		p.t.Fatal(err)
+	}
+	p.until(fmt.Sprintf("innerWidth === %d", width))
+}

@@ -1,0 +1,375 @@
+/**
+ * callboard.js: a client of Callboard for browsers and other places that have
+ * WebSocket. It speaks callboard.v1, says hello, acknowledges, watches the
+ * broker's heartbeats, and after a lost connection comes back where it was: a
+ * notification arrives once, in the order of its source, or a gap tells what
+ * could not be kept.
+ *
+ *     import { Client } from "./callboard.js";
+ *
+ *     const client = new Client({ brokers: ["ws://127.0.0.1:8800/ws"] });
+ *     client.on("state", (s) => console.log(s.name));
+ *     client.connect();
+ *     const near = await client.subscribe(
+ *       { id: "near", condition: "laser.min < 1", trigger: "rising" },
+ *       { notify: (n) => console.log(n.robot, n.time, n.reading.min) });
+ *     await client.command({ robot: "r0", name: "velocity", args: [0.5, 0, 0] });
+ *     await near.update({ condition: "laser.min < 2" });
+ *     await near.unsubscribe();
+ *     client.close();
+ *
+ * Events of a client (`on(name, handler)` gives a function that ends it):
+ *   state   State: the connection, whenever it changes
+ *   notify  each notification once, after the handlers of its subscriptions
+ *   gap     {source, from, to?, why, next?}: what could not be kept
+ *   robot   {robot, source, state, lost?, since}: came, went, lost readings
+ *   error   CallboardError: what the broker says later on, or without an id
+ *   fault   {source, reason}: a sequence number that breaks the protocol
+ *
+ * Handlers run one at a time, in order; what they throw is reported to the
+ * console and stops nothing.
+ */
+import { Emitter } from "./emitter.js";
+import { Sequences } from "./sequences.js";
+import { Subscription } from "./subscription.js";
+
+/** What the broker, or the connection, could not do. */
+export class CallboardError extends Error {
+  /** @param {{code: string, message: string, position?: {line: number, column: number}, id?: string, attachment?: number}} info */
+  constructor(info) {
+    super(info.message || info.code || "unknown error");
+    this.name = "CallboardError";
+    this.code = info.code || "unavailable"; // as in the protocol
+    this.position = info.position || null; // in a condition: line, column in characters, from 1
+    this.id = info.id ?? null; // of the subscription or request
+    this.attachment = info.attachment ?? null; // for conflict: the newest
+  }
+}
+
+const subprotocol = "callboard.v1";
+const connectTimeout = 10_000; // ms to a welcome
+const ackCount = 64; // notifications that may wait for an acknowledgement
+const ackDelay = 100; // ms that they may wait
+
+/**
+ * State of a connection:
+ *   {name: "closed"}                     not wanted
+ *   {name: "connecting"}                 on its way
+ *   {name: "attached", broker, resumed}  subscriptions are in force
+ *   {name: "waiting", retryAt, error}    lost; tries again at retryAt (ms, Unix)
+ *   {name: "taken-over", error}          another connection uses this client id; connect() takes it back
+ *   {name: "refused", error}             the broker does not let it in; connect() tries again
+ * @typedef {{name: string, broker?: string, resumed?: boolean, retryAt?: number, error?: CallboardError}} State
+ */
+
+export class Client extends Emitter {
+  #config;
+  #socket = null;
+  #state = { name: "closed" };
+  #identity = { client: "", session: "", attachment: 0 };
+  #sequences = new Sequences();
+  #known; // ids that the session had when it was stored
+  #subscriptions = new Map(); // id → Subscription
+  #requests = new Map(); // id → {resolve, reject}
+  #counter = 0;
+  #attempts = 0;
+  #welcome = null;
+  #heard = 0; // ms, when the broker last said something
+  #timers = { retry: 0, watch: 0, ack: 0 };
+
+  /**
+   * @param {object} config
+   * @param {string[]} config.brokers WebSocket URLs, best first; tried in turn
+   * @param {string} [config.client] the lasting id; default a random one
+   * @param {string} [config.token] the secret that the broker asks for
+   * @param {{load(): object|null, save(state: object): void}} [config.store] where client id, session, attachment and
+   *   numbers outlive this page; default nowhere. A subscription of the stored session goes on if it is subscribed again, by its id, before connect
+   * @param {[number, number]} [config.backoff] ms, the shortest and longest wait between attempts; default 250 and 5000
+   */
+  constructor(config) {
+    super();
+    if (!config.brokers?.length) throw new TypeError("callboard: no broker URL given");
+    this.#config = { backoff: [250, 5000], store: null, token: "", ...config };
+    const stored = this.#config.store?.load() ?? null;
+    const resumes = stored && stored.session && (!config.client || config.client === stored.client);
+    this.#identity.client = config.client || stored?.client || randomId();
+    if (resumes) {
+      this.#identity.session = stored.session;
+      this.#identity.attachment = stored.attachment || 0;
+      this.#sequences.restore(stored.num);
+    }
+    this.#known = new Set(resumes ? stored.subscriptions : []);
+  }
+
+  /** @returns {State} */
+  get state() { return this.#state; }
+  get id() { return this.#identity.client; }
+  get session() { return this.#identity.session; }
+  get attachment() { return this.#identity.attachment; }
+  /** What the broker said in welcome: broker, window, heartbeat, brokers. */
+  get welcome() { return this.#welcome; }
+  /** The subscriptions, by id. */
+  get subscriptions() { return new Map(this.#subscriptions); }
+
+  /** Attaches now, and again whenever the connection is lost. */
+  connect() {
+    clearTimeout(this.#timers.retry);
+    if (this.#socket) return;
+    this.#open();
+  }
+
+  /** Detaches. What is subscribed waits at the broker until its session ends. */
+  close() {
+    clearTimeout(this.#timers.retry);
+    this.#drop();
+    this.#set({ name: "closed" });
+  }
+
+  /**
+   * Subscribes. Before connect and while the connection is lost it waits.
+   * @param {object} spec as in the protocol's subscribe: condition, and id, robots, devices, trigger, min_interval, for, select, keep
+   * @param {{notify?: function, changed?: function, error?: function}} [handlers] notify(notification, {state, values}),
+   *   changed(subscription) after each `subscribed`, error(CallboardError, ended) for what the broker says later on
+   * @returns {Promise<Subscription>} rejects with a CallboardError
+   */
+  subscribe(spec, handlers = {}) {
+    const id = spec.id || "s" + randomId().slice(0, 8);
+    if (this.#subscriptions.has(id)) {
+      return Promise.reject(new CallboardError({ code: "conflict", message: `a subscription "${id}" exists already`, id }));
+    }
+    const s = new Subscription(this.#channel, { ...spec, id }, handlers);
+    s.known = this.#known.delete(id);
+    this.#subscriptions.set(id, s);
+    const done = s.expect("subscribe");
+    if (this.#attached) this.#send({ op: "subscribe", ...s.spec });
+    return done;
+  }
+
+  /** Sends a command to a robot: {robot, name, args?, interface?, index?, ttl?}. Gives its result. */
+  command(command) { return this.#request({ op: "command", ...command }); }
+
+  /** Lists "robots", "brokers" or "subscriptions". */
+  list(what) { return this.#request({ op: "list", what }); }
+
+  get #attached() { return this.#state.name === "attached"; }
+
+  /** What a Subscription may do with its client. */
+  get #channel() {
+    return {
+      send: (m) => this.#attached && this.#send(m),
+      forget: (id) => { this.#subscriptions.delete(id); this.#save(); },
+    };
+  }
+
+  #request(message) {
+    const id = `${message.op}-${++this.#counter}`;
+    if (!this.#attached) return Promise.reject(new CallboardError({ code: "unavailable", message: "not connected to a broker", id }));
+    return new Promise((resolve, reject) => {
+      this.#requests.set(id, { resolve, reject });
+      this.#send({ ...message, id });
+    });
+  }
+
+  #set(state) {
+    this.#state = state;
+    this.emit("state", state);
+  }
+
+  #open() {
+    const url = this.#config.brokers[this.#attempts % this.#config.brokers.length];
+    this.#set({ name: "connecting" });
+    this.#heard = Date.now();
+    const socket = new WebSocket(url, subprotocol);
+    this.#socket = socket;
+    socket.onopen = () => this.#hello();
+    socket.onmessage = (e) => this.#receive(e.data);
+    socket.onclose = (e) => this.#lost(closeError(e));
+    this.#timers.watch = setInterval(() => this.#watch(), 500);
+  }
+
+  #hello() {
+    const { client, session, attachment } = this.#identity;
+    const hello = { op: "hello", client, subscriptions: [] };
+    if (this.#config.token) hello.token = this.#config.token;
+    if (attachment) hello.attachment = attachment + 1;
+    if (session) {
+      hello.session = session;
+      hello.num = this.#sequences.numbers();
+    }
+    for (const s of this.#subscriptions.values()) {
+      s.listed = s.known && !s.ending;
+      if (s.listed) hello.subscriptions.push(s.confirmed);
+    }
+    this.#send(hello);
+  }
+
+  #receive(text) {
+    this.#heard = Date.now();
+    let m;
+    try {
+      m = JSON.parse(text);
+    } catch {
+      this.emit("fault", { source: "", reason: "a message that is not JSON" });
+      return;
+    }
+    switch (m.op) {
+      case "notify": return this.#notified(m);
+      case "welcome": return this.#welcomed(m);
+      case "subscribed": return this.#subscriptions.get(m.id)?.subscribed(m), this.#save();
+      case "gap": return this.#gapped(m);
+      case "robot": return this.emit("robot", m);
+      case "reply": return this.#replied(m);
+      case "error": return this.#failed(new CallboardError(m));
+    } // heartbeat, and what a newer broker may say
+  }
+
+  #welcomed(m) {
+    const resumed = m.session === this.#identity.session;
+    if (!resumed) this.#sequences.clear();
+    this.#sequences.attach();
+    Object.assign(this.#identity, { client: m.client || this.#identity.client, session: m.session, attachment: m.attachment });
+    this.#welcome = m;
+    this.#attempts = 0;
+    this.#known.clear();
+    this.#set({ name: "attached", broker: m.broker, resumed });
+    for (const s of this.#subscriptions.values()) {
+      for (const message of s.outstanding()) this.#send(message);
+    }
+    this.#save();
+  }
+
+  #notified(m) {
+    const { fresh, fault } = this.#sequences.notify(m.source, m.seq, m.skipped ?? 0);
+    if (fault) this.emit("fault", { source: m.source, reason: fault });
+    this.#ack();
+    if (!fresh) return;
+    for (const match of m.subscriptions ?? []) {
+      this.#subscriptions.get(match.id)?.notified(m, match);
+    }
+    this.emit("notify", m);
+  }
+
+  #gapped(m) {
+    const { fresh, fault } = this.#sequences.gap(m.source, m.from, m.to);
+    if (fault) this.emit("fault", { source: m.source, reason: fault });
+    this.#ack();
+    if (fresh) this.emit("gap", m);
+  }
+
+  #replied(m) {
+    const request = this.#requests.get(m.id);
+    if (request) {
+      this.#requests.delete(m.id);
+      if (m.ok) request.resolve(m.result ?? null);
+      else request.reject(new CallboardError({ ...m.error, id: m.id }));
+      return;
+    }
+    this.#subscriptions.get(m.id)?.ended(m.ok ? null : new CallboardError({ ...m.error, id: m.id }));
+  }
+
+  #failed(error) {
+    const request = this.#requests.get(error.id);
+    if (request) {
+      this.#requests.delete(error.id);
+      request.reject(error);
+      return;
+    }
+    const subscription = this.#subscriptions.get(error.id);
+    if (subscription) return subscription.failed(error);
+    if (error.code === "conflict") return this.#conflict(error);
+    if (error.code === "unauthorized" || (error.code === "forbidden" && !this.#attached)) {
+      this.#drop();
+      this.#set({ name: "refused", error });
+      return;
+    }
+    this.emit("error", error);
+  }
+
+  /** Before welcome: our number was too low, so take the next. After it: somebody else has taken over. */
+  #conflict(error) {
+    const attached = this.#attached;
+    this.#drop();
+    this.#identity.attachment = Math.max(this.#identity.attachment, error.attachment ?? 0);
+    if (attached) this.#set({ name: "taken-over", error });
+    else this.#retry(error);
+  }
+
+  #lost(error) {
+    const attached = this.#attached;
+    this.#drop();
+    if (error.code === "conflict" && attached) this.#set({ name: "taken-over", error });
+    else if (error.code === "unauthorized" || error.code === "forbidden") this.#set({ name: "refused", error });
+    else this.#retry(error);
+  }
+
+  #retry(error) {
+    const [least, most] = this.#config.backoff;
+    const wait = Math.min(most, least * 2 ** Math.min(this.#attempts, 10)) * (0.75 + Math.random() / 2);
+    this.#attempts++;
+    this.#timers.retry = setTimeout(() => this.#open(), wait);
+    this.#set({ name: "waiting", retryAt: Date.now() + wait, error });
+  }
+
+  /** Lets the socket go at once: closing handshakes with a dead peer take minutes. */
+  #drop() {
+    clearInterval(this.#timers.watch);
+    clearTimeout(this.#timers.ack);
+    this.#timers.ack = 0;
+    const socket = this.#socket;
+    this.#socket = null;
+    if (!socket) return;
+    this.#save();
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+    const error = new CallboardError({ code: "unavailable", message: "the connection was lost before the answer" });
+    for (const r of this.#requests.values()) r.reject(error);
+    this.#requests.clear();
+    for (const s of [...this.#subscriptions.values()]) s.detached();
+  }
+
+  #watch() {
+    const silence = Date.now() - this.#heard;
+    const limit = this.#attached ? Math.max(3000, 4000 * (this.#welcome.heartbeat || 1)) : connectTimeout;
+    if (silence > limit) this.#lost(new CallboardError({ code: "unavailable", message: `nothing heard for ${Math.round(silence / 1000)} s` }));
+  }
+
+  #ack() {
+    if (this.#sequences.due() >= ackCount) return this.#flush();
+    if (!this.#timers.ack) this.#timers.ack = setTimeout(() => this.#flush(), ackDelay);
+  }
+
+  #flush() {
+    clearTimeout(this.#timers.ack);
+    this.#timers.ack = 0;
+    for (const [source, num] of this.#sequences.acks()) this.#send({ op: "ack", source, num });
+    this.#save();
+  }
+
+  #save() {
+    const known = [...this.#subscriptions.values()].filter((s) => s.known).map((s) => s.id);
+    this.#config.store?.save({ ...this.#identity, num: this.#sequences.numbers(), subscriptions: known });
+  }
+
+  #send(message) {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+}
+
+/** The broker's WebSocket URL beside a page: "https://host/" → "wss://host/ws". */
+export function brokerURL(page) {
+  const url = new URL("ws", page);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.search = url.hash = "";
+  return url.href;
+}
+
+function randomId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+/** What a close event says, as an error with a code of the protocol. */
+function closeError(e) {
+  const code = { 4401: "unauthorized", 4403: "forbidden", 4409: "conflict", 1013: "overloaded", 1008: "bad_message" }[e.code] || "unavailable";
+  return new CallboardError({ code, message: e.reason || (e.code === 1001 ? "the broker shut down" : "the connection was lost") });
+}

@@ -1,0 +1,72 @@
+/** The page: makes the parts and connects them. */
+import { Client, brokerURL } from "../callboard.js";
+import { throttled } from "./dom.js";
+import { openStore, watchStore } from "./identity.js";
+import { Theme } from "./theme.js";
+import { Robots } from "./robots.js";
+import { Layers } from "./layers.js";
+import { FloorPlans } from "./floorplan.js";
+import { Feed } from "./feed.js";
+import { WorldMap } from "./map.js";
+import { Watches } from "./watches.js";
+import { Composer } from "./composer.js";
+import { Cards } from "./cards.js";
+import { Notices } from "./notices.js";
+import { Roster } from "./roster.js";
+import { Drive } from "./drive.js";
+import { Link } from "./link.js";
+
+const listPeriod = 5000; // ms between looks at the list of robots
+
+async function start() {
+  const client = new Client({ brokers: [brokerURL(document.baseURI)], store: await openStore() });
+  const theme = new Theme();
+  const robots = new Robots();
+  const layers = new Layers();
+  const plans = new FloorPlans(() => map.refit());
+  const map = new WorldMap({ robots, theme, layers, plans });
+  const feed = new Feed({ client, robots, layers, changed: () => map.draw() });
+  const watches = new Watches({ client, store: watchStore });
+  const composer = new Composer({ watches, connected: () => client.state.name === "attached" });
+  const notices = new Notices({ client, watches, robots, map });
+  new Cards({ watches, edit: (w) => composer.edit(w), filter: (w) => notices.filter(w) });
+  new Roster({ robots, watch: (name) => composer.forRobot(name) });
+  new Drive({ client, robots });
+  new Link({ client, robots });
+
+  const list = throttled(500, async () => {
+    if (client.state.name !== "attached") return;
+    try {
+      robots.listed(await client.list("robots"));
+      plans.refresh();
+      layers.note(feed.crowded ? "Many robots: scans of the selected one only." : "");
+    } catch (error) {
+      console.warn("callboard: list of robots:", error.message);
+    }
+  });
+  client.on("state", (s) => { if (s.name === "attached") list(); });
+  client.on("robot", list);
+  setInterval(() => { if (!document.hidden) list(); }, listPeriod);
+
+  watches.restore();
+  expose({ client, robots, watches, notices, map });
+  client.connect();
+}
+
+/** window.callboard: what the page knows, to read, for tests and the curious. */
+function expose({ client, robots, watches, notices, map }) {
+  const view = {
+    get connection() { return client.state.name; },
+    get client() { return { id: client.id, session: client.session, attachment: client.attachment }; },
+    get robots() {
+      return robots.all.map((r) => ({ name: r.name, world: r.world, state: r.state, x: r.position?.x, y: r.position?.y, yaw: r.position?.yaw, scans: r.scans.size, sonars: r.sonars.size, matching: r.matches.size }));
+    },
+    get selected() { return robots.selected; },
+    get subscriptions() { return watches.all.map((w) => ({ id: w.id, condition: w.spec.condition, colour: w.colour, count: w.meter.total, live: w.subscription !== null })); },
+    get notifications() { return { listed: notices.length, total: watches.meter.total, newest: notices.newest }; },
+    get map() { return { ...map.view, frames: map.frames }; },
+  };
+  Object.defineProperty(window, "callboard", { value: Object.freeze(view) });
+}
+
+start();

@@ -1,0 +1,130 @@
+import { byId, setText } from "./dom.js";
+import { degrees, fixed } from "./format.js";
+
+const period = 200; // ms between commands while a key or button is held
+
+const moves = {
+  forward: { drive: 1, keys: ["ArrowUp", "w"] },
+  back: { drive: -1, keys: ["ArrowDown", "s"] },
+  left: { turn: 1, keys: ["ArrowLeft", "a"] },
+  right: { turn: -1, keys: ["ArrowRight", "d"] },
+};
+
+/** Velocity commands for the selected robot: sent while a button or key is held, zero when all are let go. */
+export class Drive {
+  #client;
+  #robots;
+  #panel = byId("drive");
+  #pad = byId("drive-pad");
+  #held = new Set(); // of moves
+  #timer = 0;
+  #forbidden = false;
+
+  constructor({ client, robots }) {
+    this.#client = client;
+    this.#robots = robots;
+    robots.on("select", (name) => this.#select(name));
+    client.on("state", () => { this.#forbidden = false; this.#allow(); });
+    for (const name of Object.keys(moves)) {
+      const button = byId(`drive-${name}`);
+      button.addEventListener("pointerdown", (e) => { button.setPointerCapture(e.pointerId); this.#hold(name); });
+      for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) button.addEventListener(end, () => this.#let(name));
+      button.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); if (!e.repeat) this.#hold(name); } });
+      button.addEventListener("keyup", (e) => { if (e.key === "Enter" || e.key === " ") this.#let(name); });
+      button.addEventListener("contextmenu", (e) => e.preventDefault());
+    }
+    byId("drive-stop").addEventListener("click", () => this.#stop());
+    this.#pad.addEventListener("keydown", (e) => this.#key(e, true));
+    this.#pad.addEventListener("keyup", (e) => this.#key(e, false));
+    this.#pad.addEventListener("focusout", (e) => { if (!this.#pad.contains(e.relatedTarget)) this.#letAll(); });
+    window.addEventListener("blur", () => this.#letAll());
+    for (const name of ["speed", "turn"]) byId(`drive-${name}`).addEventListener("input", () => this.#dials());
+    this.#dials();
+  }
+
+  #select(name) {
+    this.#letAll();
+    this.#panel.hidden = name === null;
+    setText(byId("drive-robot"), name ?? "");
+    setText(byId("drive-answer"), "");
+    this.#allow();
+  }
+
+  #allow() {
+    const allowed = !this.#forbidden && this.#client.state.name === "attached";
+    for (const b of this.#pad.querySelectorAll("button")) b.disabled = !allowed;
+  }
+
+  #dials() {
+    setText(byId("drive-speed-text"), `${fixed(Number(byId("drive-speed").value), 1)} m/s`);
+    setText(byId("drive-turn-text"), `${fixed(Number(byId("drive-turn").value), 0)}°/s`);
+  }
+
+  #key(e, down) {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.key === " " && e.target === this.#pad) {
+      e.preventDefault();
+      if (down && !e.repeat) this.#stop();
+      return;
+    }
+    const name = Object.keys(moves).find((m) => moves[m].keys.includes(e.key.length === 1 ? e.key.toLowerCase() : e.key));
+    if (!name) return;
+    e.preventDefault();
+    if (!down) this.#let(name);
+    else if (!e.repeat) this.#hold(name);
+  }
+
+  #hold(name) {
+    if (byId("drive-stop").disabled) return;
+    this.#held.add(name);
+    byId(`drive-${name}`).classList.add("held");
+    this.#send();
+    if (!this.#timer) this.#timer = setInterval(() => this.#send(), period);
+  }
+
+  #let(name) {
+    if (!this.#held.delete(name)) return;
+    byId(`drive-${name}`).classList.remove("held");
+    if (this.#held.size) return this.#send();
+    clearInterval(this.#timer);
+    this.#timer = 0;
+    this.#stop();
+  }
+
+  #letAll() {
+    for (const name of [...this.#held]) this.#let(name);
+  }
+
+  #send() {
+    let drive = 0;
+    let turn = 0;
+    for (const name of this.#held) {
+      drive += moves[name].drive ?? 0;
+      turn += moves[name].turn ?? 0;
+    }
+    const vx = drive * Number(byId("drive-speed").value);
+    const vyaw = (turn * Number(byId("drive-turn").value) * Math.PI) / 180;
+    this.#command("velocity", [vx, 0, vyaw], `${fixed(vx, 1)} m/s, ${degrees(vyaw)}/s`);
+  }
+
+  #stop() { this.#command("stop", [], "stopped"); }
+
+  async #command(name, args, done) {
+    const robot = byId("drive-robot").textContent;
+    if (!robot) return;
+    const answer = byId("drive-answer");
+    try {
+      await this.#client.command({ robot, name, args, ttl: 1 });
+      answer.classList.remove("bad");
+      setText(answer, done);
+    } catch (error) {
+      answer.classList.add("bad");
+      setText(answer, error.code === "forbidden" ? "This token may not send commands." : error.message);
+      this.#forbidden ||= error.code === "forbidden";
+      this.#allow();
+      if (this.#forbidden) this.#held.clear();
+      clearInterval(this.#timer);
+      this.#timer = 0;
+    }
+  }
+}

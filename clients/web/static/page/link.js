@@ -1,0 +1,64 @@
+import { byId, setText } from "./dom.js";
+import { clock } from "./format.js";
+
+/** The connection in the masthead, and what the map says while there is nothing to show. */
+export class Link {
+  #client;
+  #robots;
+  #lostAt = 0; // ms, when what is shown was last true
+  #once = false; // it was attached before
+
+  constructor({ client, robots }) {
+    this.#client = client;
+    this.#robots = robots;
+    client.on("state", (s) => this.#state(s));
+    robots.on("list", () => this.#overlay());
+    robots.on("pose", () => this.#overlay());
+    byId("connection-action").addEventListener("click", () => client.connect());
+    setInterval(() => this.#describe(client.state), 500);
+    window.addEventListener("online", () => this.#hurry());
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#hurry(); });
+  }
+
+  /** Does not wait for the next attempt when there is reason to think that it would succeed. */
+  #hurry() { if (this.#client.state.name === "waiting") this.#client.connect(); }
+
+  #state(s) {
+    if (s.name === "attached") {
+      this.#once = true;
+      this.#lostAt = 0;
+    } else if (this.#once && !this.#lostAt) this.#lostAt = Date.now();
+    byId("connection").dataset.state = s.name;
+    document.body.classList.toggle("detached", this.#once && s.name !== "attached");
+    this.#describe(s);
+    this.#overlay();
+  }
+
+  #describe(s) {
+    const left = Math.max(0, Math.ceil(((s.retryAt ?? 0) - Date.now()) / 1000));
+    const gone = this.#lostAt ? `Broker gone since ${clock(this.#lostAt)}` : "Broker not reached";
+    const texts = {
+      closed: "Not connected",
+      connecting: this.#lostAt ? `${gone}; trying again…` : "Connecting…",
+      attached: `Connected to ${s.broker}`,
+      waiting: `${gone}; trying again${left > 1 ? ` in ${left} s` : "…"}`,
+      "taken-over": "Another window uses this session",
+      refused: `Refused: ${s.error?.message ?? ""}`,
+    };
+    setText(byId("connection-text"), texts[s.name] ?? s.name);
+    const actions = { waiting: "Try now", "taken-over": "Take it back", refused: "Try again" };
+    const button = byId("connection-action");
+    button.hidden = !actions[s.name];
+    setText(button, actions[s.name] ?? "");
+  }
+
+  #overlay() {
+    const robots = this.#robots.all;
+    const text = !this.#once ? "Waiting for the broker…"
+      : robots.length === 0 ? "No robots yet"
+      : robots.some((r) => r.placed) ? ""
+      : "No robot has told its position yet";
+    byId("map-empty").hidden = !text;
+    if (text) setText(byId("map-empty-text"), text);
+  }
+}

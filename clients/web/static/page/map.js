@@ -1,0 +1,301 @@
+import { byId, setText, throttled } from "./dom.js";
+import { fixed, plural } from "./format.js";
+import { Camera } from "./camera.js";
+import { Gestures } from "./gestures.js";
+import { Box } from "./floorplan.js";
+import * as paint from "./paint.js";
+
+/** The canvas: floor plan, robots, what they see. Draws only when something has changed. */
+export class WorldMap {
+  #canvas = byId("map");
+  #context = this.#canvas.getContext("2d");
+  #under = document.createElement("canvas"); // grid and floor plan, kept between frames
+  #underKey = "";
+  #camera = new Camera();
+  #robots;
+  #theme;
+  #layers;
+  #plans;
+  #world = null; // its name
+  #touched = false; // the view is the user's now
+  #following = false;
+  #ghost = null; // a reading of the past: {scan, pose, colour}
+  #frame = 0;
+  #ratio = 1;
+  frames = 0;
+
+  constructor({ robots, theme, layers, plans }) {
+    this.#robots = robots;
+    this.#theme = theme;
+    this.#layers = layers;
+    this.#plans = plans;
+    new Gestures(this.#canvas, this);
+    new ResizeObserver(() => this.#resize()).observe(this.#canvas);
+    theme.on("change", () => { this.#underKey = ""; this.draw(); });
+    layers.on("change", () => this.draw());
+    robots.on("list", throttled(200, () => this.#listed()));
+    robots.on("select", (name) => this.#selected(name));
+    byId("zoom-in").addEventListener("click", () => this.zoom(1.4));
+    byId("zoom-out").addEventListener("click", () => this.zoom(1 / 1.4));
+    byId("zoom-fit").addEventListener("click", () => this.fit());
+    byId("follow").addEventListener("click", () => this.follow());
+    byId("world-select").addEventListener("change", (e) => this.#enter(e.target.value));
+    setInterval(() => this.#describe(), 2000);
+    this.#resize();
+  }
+
+  /** The view, for tests and the curious. */
+  get view() { return { world: this.#world, x: this.#camera.x, y: this.#camera.y, scale: this.#camera.scale, following: this.#following }; }
+
+  /** Asks for a frame. */
+  draw() {
+    if (!this.#frame) this.#frame = requestAnimationFrame((now) => this.#paint(now));
+  }
+
+  pan(dx, dy) {
+    this.#follow(false);
+    this.#touched = true;
+    this.#camera.pan(dx, dy);
+    this.draw();
+  }
+
+  zoom(factor, x, y) {
+    this.#touched = true;
+    if (this.#following) this.#camera.zoom(factor);
+    else this.#camera.zoom(factor, x, y);
+    this.draw();
+  }
+
+  fit() {
+    this.#follow(false);
+    this.#touched = false;
+    this.#autofit();
+    this.draw();
+  }
+
+  /** Follows the selected robot, or stops following. */
+  follow() { this.#follow(!this.#following && this.#robots.selected !== null); }
+
+  pick(x, y) {
+    this.#robots.select(this.#at(x, y)?.name ?? null);
+  }
+
+  double(x, y) {
+    if (this.#at(x, y)) this.#follow(true);
+    else this.zoom(1.6, x, y);
+  }
+
+  hover(x, y) {
+    if (x === null) return setText(byId("cursor"), "");
+    const [wx, wy] = this.#camera.toWorld(x, y);
+    this.#canvas.classList.toggle("over", this.#at(x, y) !== null);
+    setText(byId("cursor"), `${fixed(wx, 2)}, ${fixed(wy, 2)} m`);
+  }
+
+  /** Shows a reading of the past where it was taken; null shows none. */
+  showGhost(ghost) {
+    this.#ghost = ghost;
+    const robot = ghost && this.#robots.get(ghost.robot);
+    if (robot && robot.world !== this.#world) this.#enter(robot.world);
+    this.draw();
+  }
+
+  #follow(on) {
+    this.#following = on;
+    byId("follow").setAttribute("aria-pressed", String(on));
+    this.draw();
+  }
+
+  #selected(name) {
+    byId("follow").disabled = name === null;
+    if (name === null) this.#follow(false);
+    const robot = this.#robots.get(name);
+    if (robot && robot.world !== this.#world) this.#enter(robot.world);
+    const pose = robot?.pose(performance.now());
+    if (pose && !this.#camera.sees(pose.x, pose.y, -20)) {
+      Object.assign(this.#camera, { x: pose.x, y: pose.y });
+      this.#touched = true;
+    }
+    this.draw();
+  }
+
+  #resize() {
+    const { width, height } = this.#canvas.getBoundingClientRect();
+    this.#ratio = window.devicePixelRatio || 1;
+    this.#canvas.width = Math.round(width * this.#ratio);
+    this.#canvas.height = Math.round(height * this.#ratio);
+    this.#camera.resize(width, height);
+    this.#underKey = "";
+    if (!this.#touched) this.#autofit();
+    this.#paint(performance.now()); // at once: a resized canvas is blank
+  }
+
+  /** The list of robots has changed: which worlds are there to show? */
+  #listed() {
+    const worlds = this.#robots.worlds();
+    if (!worlds.includes(this.#world)) this.#enter(worlds.find((w) => w) ?? worlds[0] ?? null);
+    const choice = byId("world-choice");
+    const select = byId("world-select");
+    choice.hidden = worlds.length < 2;
+    byId("world-name").hidden = worlds.length >= 2;
+    if (select.dataset.worlds !== JSON.stringify(worlds)) {
+      select.dataset.worlds = JSON.stringify(worlds);
+      select.replaceChildren(...worlds.map((w) => new Option(w || "no world", w)));
+    }
+    select.value = this.#world ?? "";
+    byId("world-name").textContent = this.#world ?? "";
+    this.draw();
+  }
+
+  #enter(world) {
+    this.#world = world;
+    this.#touched = false;
+    this.#follow(false);
+    this.refit();
+  }
+
+  /** A floor plan has come. */
+  refit() {
+    this.#underKey = "";
+    if (!this.#touched) this.#autofit();
+    this.draw();
+  }
+
+  get #shown() { return this.#robots.all.filter((r) => r.world === this.#world); }
+
+  /** What is to be seen: the floor plan, or else where robots are and what they see. */
+  #bounds() {
+    const plan = this.#plans.get(this.#world);
+    if (plan?.bounds) return plan.bounds;
+    const box = new Box();
+    for (const robot of this.#shown) {
+      const pose = robot.pose(performance.now());
+      if (!pose) continue;
+      for (const d of [-2, 2]) box.add(pose.x + d, pose.y + d);
+    }
+    return box.bounds ?? [-5, -5, 5, 5];
+  }
+
+  #autofit() { this.#camera.fit(this.#bounds(), this.#camera.width < 520 ? 16 : 36); }
+
+  /** Without a floor plan the view widens when a robot leaves it. */
+  #widen() {
+    if (this.#touched || this.#following || this.#plans.get(this.#world)) return;
+    const out = this.#shown.some((r) => r.placed && !this.#camera.sees(r.poses.at(-1).x, r.poses.at(-1).y, -24));
+    if (out) this.#autofit();
+  }
+
+  #at(x, y) {
+    const reach = Math.max(16, paint.robotRadius(this.#camera) + 6);
+    const now = performance.now();
+    let best = null;
+    let least = reach;
+    for (const robot of this.#shown) {
+      const pose = robot.pose(now);
+      if (!pose) continue;
+      const [px, py] = this.#camera.toScreen(pose.x, pose.y);
+      const d = Math.hypot(px - x, py - y);
+      if (d < least) [best, least] = [robot, d];
+    }
+    return best;
+  }
+
+  #paint(now) {
+    this.#frame = 0;
+    this.frames++;
+    this.#widen();
+    if (this.#following) this.#centre(now);
+    const c = this.#context;
+    this.#paintUnder();
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.drawImage(this.#under, 0, 0);
+    const robots = this.#shown.filter((r) => r.placed);
+    const busy = this.#paintRobots(robots, now);
+    paint.paintScale(c, this.#camera, this.#theme, this.#ratio);
+    if (busy) this.draw();
+  }
+
+  #centre(now) {
+    const pose = this.#robots.get(this.#robots.selected)?.pose(now);
+    if (pose) Object.assign(this.#camera, { x: pose.x, y: pose.y });
+  }
+
+  /** Grid and floor plan, painted anew only when the view or they have changed. */
+  #paintUnder() {
+    const { x, y, scale, width, height } = this.#camera;
+    const plan = this.#plans.get(this.#world);
+    const key = [x, y, scale, width, height, this.#ratio, this.#world, Boolean(plan)].join();
+    if (key === this.#underKey) return;
+    this.#underKey = key;
+    this.#under.width = this.#canvas.width;
+    this.#under.height = this.#canvas.height;
+    const c = this.#under.getContext("2d");
+    c.fillStyle = this.#theme.floor;
+    c.fillRect(0, 0, this.#under.width, this.#under.height);
+    paint.paintGrid(c, this.#camera, this.#theme, this.#ratio);
+    if (plan) paint.paintFloor(c, this.#camera, this.#theme, this.#ratio, plan);
+  }
+
+  /** Returns whether another frame is needed for what moves by itself. */
+  #paintRobots(robots, now) {
+    const [c, camera, theme, ratio] = [this.#context, this.#camera, this.#theme, this.#ratio];
+    const layers = this.#layers;
+    let busy = false;
+    if (layers.shows("trails")) for (const r of robots) paint.paintTrail(c, camera, theme, ratio, r);
+    for (const r of robots) this.#paintSenses(r, now);
+    this.#paintGhost();
+    for (const r of robots) {
+      const pose = r.pose(now);
+      const selected = r.name === this.#robots.selected;
+      busy = paint.paintMatches(c, camera, theme, ratio, r, pose, now) || r.moving(now) || busy;
+      paint.paintRobot(c, camera, theme, ratio, r, pose, selected);
+    }
+    const named = layers.shows("names") && (robots.length <= 60 || camera.scale > 30);
+    for (const r of robots) {
+      const selected = r.name === this.#robots.selected;
+      if (named || selected) paint.paintName(c, camera, theme, ratio, r, r.pose(now), selected);
+    }
+    return busy;
+  }
+
+  #paintSenses(robot, now) {
+    if (robot.away) return;
+    const [c, camera, theme, ratio] = [this.#context, this.#camera, this.#theme, this.#ratio];
+    const place = (reading) => {
+      if (!reading.anchor || robot.poses.at(-1).time < reading.time) reading.anchor = robot.poseAt(reading.time);
+      return reading.anchor;
+    };
+    if (this.#layers.shows("sonar")) {
+      for (const sonar of robot.sonars.values()) if (paint.fresh(sonar, now)) paint.paintSonar(c, camera, theme, ratio, sonar, place(sonar));
+    }
+    if (this.#layers.shows("scans")) {
+      for (const scan of robot.scans.values()) if (paint.fresh(scan, now)) paint.paintScan(c, camera, theme, ratio, scan, place(scan));
+    }
+  }
+
+  #paintGhost() {
+    const ghost = this.#ghost;
+    if (!ghost?.pose || this.#robots.get(ghost.robot)?.world !== this.#world) return;
+    const [c, camera, theme, ratio] = [this.#context, this.#camera, this.#theme, this.#ratio];
+    const colour = theme.colour(ghost.colour);
+    if (ghost.scan) paint.paintScan(c, camera, theme, ratio, ghost.scan, ghost.pose, { fill: "transparent", hit: colour });
+    const [x, y] = camera.toScreen(ghost.pose.x, ghost.pose.y);
+    c.setTransform(ratio, 0, 0, ratio, ratio * x, ratio * y);
+    c.strokeStyle = colour;
+    c.lineWidth = 2;
+    c.setLineDash([4, 3]);
+    c.beginPath();
+    c.arc(0, 0, paint.robotRadius(camera), 0, 2 * Math.PI);
+    c.stroke();
+    c.setLineDash([]);
+  }
+
+  /** What a screen reader says of the canvas. */
+  #describe() {
+    const shown = this.#shown;
+    const where = this.#world ? `Map of ${this.#world}` : "Map";
+    const away = shown.filter((r) => r.away).length;
+    const text = `${where}: ${shown.length ? plural(shown.length, "robot") : "no robots yet"}${away ? `, ${away} away` : ""}`;
+    if (this.#canvas.getAttribute("aria-label") !== text) this.#canvas.setAttribute("aria-label", text);
+  }
+}

@@ -1,0 +1,207 @@
+import { byId, setText, throttled } from "./dom.js";
+import { count, plural, rate } from "./format.js";
+import { Slip } from "./slip.js";
+
+const most = 250; // kept
+const period = 120; // ms between changes of the list
+
+/**
+ * The notifications as they come, newest first; gaps and robots' comings and
+ * goings stand among them. The list holds still while somebody reads in it:
+ * scrolled down, a slip open, the pointer or the focus inside, or held by its button.
+ */
+export class Notices {
+  #watches;
+  #robots;
+  #map;
+  #list = byId("notices");
+  #waiting = []; // newest first, not in the list yet
+  #missed = 0; // of those that waited, dropped for the bound
+  #slips = []; // in the list, newest first
+  #filter = null; // a Watch
+  #paused = false;
+  #pointed = false;
+  #open = null; // a Slip
+  #spoken = { at: 0, news: 0 };
+  #flush = throttled(period, () => this.#show());
+
+  constructor({ client, watches, robots, map }) {
+    this.#watches = watches;
+    this.#robots = robots;
+    this.#map = map;
+    watches.on("notified", (n) => this.#notified(n));
+    client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: gapText(m), source: m.source }));
+    client.on("fault", (f) => this.#add({ kind: "gap", at: Date.now(), text: `The broker broke the protocol: ${f.reason}`, source: f.source }));
+    client.on("robot", (m) => this.#robot(m));
+    client.on("error", (e) => this.#add({ kind: "gap", at: Date.now(), text: e.message, source: "" }));
+    watches.on("list", () => { if (this.#filter && !watches.get(this.#filter.id)) this.filter(null); });
+    byId("notices-pause").addEventListener("click", () => this.#pause(!this.#paused));
+    byId("notices-clear").addEventListener("click", () => this.#clear());
+    byId("notices-filter").addEventListener("click", () => this.filter(null));
+    byId("notices-more").addEventListener("click", () => this.#release());
+    this.#list.addEventListener("pointerenter", (e) => { this.#pointed = e.pointerType === "mouse"; });
+    this.#list.addEventListener("pointerleave", () => { this.#pointed = false; this.#flush(); });
+    this.#list.addEventListener("focusout", () => this.#flush());
+    this.#list.addEventListener("scroll", () => { if (this.#list.scrollTop < 4) this.#flush(); }, { passive: true });
+    setInterval(() => this.#count(), 500);
+    this.#count();
+  }
+
+  /** How many are in the list. */
+  get length() { return this.#slips.length; }
+  /** Of the newest: {robot, time, kind}. */
+  get newest() {
+    const e = this.#slips[0]?.entry;
+    return e ? { kind: e.kind, robot: e.robot ?? "", time: e.time ?? 0 } : null;
+  }
+
+  /** Shows only one subscription's; null shows all. */
+  filter(watch) {
+    this.#filter = watch;
+    const button = byId("notices-filter");
+    button.hidden = !watch;
+    if (watch) {
+      button.dataset.colour = watch.colour;
+      button.textContent = `only ${watch.spec.condition}`;
+      button.title = "Show all again";
+    }
+    for (const slip of this.#slips) slip.item.hidden = !this.#passes(slip.entry);
+    this.#empty();
+  }
+
+  #notified({ notification, matches }) {
+    const now = performance.now();
+    const robot = this.#robots.know(notification.robot);
+    for (const { watch, state } of matches) if (state !== false) robot.matched(watch.id, watch.colour, now);
+    this.#map.draw();
+    const pose = robot.poseAt(notification.time);
+    this.#add({ kind: "notification", at: Date.now(), robot: notification.robot, time: notification.time, notification, matches, pose });
+  }
+
+  #robot(m) {
+    this.#robots.told(m);
+    const texts = {
+      up: `${m.robot} is there`,
+      away: `${m.robot} is away`,
+      overflow: m.lost ? `${m.robot}: ${plural(m.lost, "reading")} lost before the broker` : `${m.robot}: readings lost before the broker`,
+    };
+    this.#add({ kind: m.state === "up" ? "up" : "away", at: Date.now(), robot: m.robot, text: texts[m.state] ?? `${m.robot}: ${m.state}`, source: m.source });
+  }
+
+  #add(entry) {
+    this.#waiting.unshift(entry);
+    if (this.#waiting.length > most) {
+      this.#waiting.pop();
+      this.#missed++;
+    }
+    this.#flush();
+  }
+
+  get #held() {
+    const focused = this.#list.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
+    return this.#paused || this.#pointed || this.#open !== null || focused || this.#list.scrollTop > 4;
+  }
+
+  #show() {
+    this.#count();
+    if (!this.#waiting.length) return this.#more(0);
+    if (this.#held) return this.#more(this.#waiting.length + this.#missed);
+    this.#insert();
+  }
+
+  #insert() {
+    const fresh = this.#waiting.map((entry) => new Slip(entry, (slip) => this.#toggle(slip)));
+    for (const slip of fresh) slip.item.hidden = !this.#passes(slip.entry);
+    this.#list.prepend(...fresh.map((s) => s.item));
+    this.#slips = [...fresh, ...this.#slips];
+    for (const old of this.#slips.splice(most)) old.item.remove();
+    this.#waiting = [];
+    this.#missed = 0;
+    this.#more(0);
+    this.#empty();
+    this.#speak(fresh.length);
+  }
+
+  #passes(entry) {
+    return !this.#filter || Boolean(entry.matches?.some((m) => m.watch === this.#filter));
+  }
+
+  #more(n) {
+    const button = byId("notices-more");
+    button.hidden = n === 0;
+    if (n) setText(button, `${count(n)} new`);
+  }
+
+  /** Lets in what waits. */
+  #release() {
+    this.#close();
+    this.#pointed = false;
+    this.#pause(false);
+    this.#list.scrollTop = 0;
+    this.#insert();
+  }
+
+  #toggle(slip) {
+    const again = this.#open === slip;
+    this.#close();
+    if (again) return;
+    this.#open = slip;
+    slip.open();
+    const { robot, notification, matches, pose } = slip.entry;
+    if (this.#robots.get(robot)) this.#robots.select(robot);
+    const ranges = notification.reading?.ranges && notification.reading.angle_min !== undefined;
+    this.#map.showGhost({ robot, pose, colour: matches[0].watch.colour, scan: ranges ? { reading: notification.reading } : null });
+  }
+
+  #close() {
+    this.#open?.close();
+    this.#open = null;
+    this.#map.showGhost(null);
+    this.#flush();
+  }
+
+  #pause(on) {
+    this.#paused = on;
+    const button = byId("notices-pause");
+    button.setAttribute("aria-pressed", String(on));
+    button.querySelector("use").setAttribute("href", on ? "#i-play" : "#i-pause");
+    this.#flush();
+  }
+
+  #clear() {
+    this.#close();
+    this.#slips = [];
+    this.#waiting = [];
+    this.#missed = 0;
+    this.#list.replaceChildren();
+    this.#more(0);
+    this.#empty();
+  }
+
+  #count() {
+    const { total } = this.#watches.meter;
+    setText(byId("notices-count"), total ? `${count(total)} · ${rate(this.#watches.meter.rate())}` : "");
+  }
+
+  #empty() {
+    const any = this.#slips.some((s) => !s.item.hidden);
+    byId("notices-empty").hidden = any;
+    const some = this.#watches.all.length > 0;
+    setText(byId("notices-empty"), some ? "Nothing has matched yet." : "Nothing yet. Subscribe to a condition; what matches is pinned here.");
+  }
+
+  /** Tells a screen reader now and then how many have come, not each. */
+  #speak(n) {
+    this.#spoken.news += n;
+    if (Date.now() - this.#spoken.at < 10_000) return;
+    const newest = this.#slips[0];
+    setText(byId("notices-spoken"), `${plural(this.#spoken.news, "new notification")}, the newest: ${newest.text}`);
+    this.#spoken = { at: Date.now(), news: 0 };
+  }
+}
+
+function gapText(m) {
+  if (m.to === undefined || m.to === null) return `The sequence of ${m.source} has ended after ${count(m.from - 1)}: ${m.why}`;
+  return `${plural(m.to - m.from + 1, "notification")} could not be kept: ${m.why}`;
+}
+
