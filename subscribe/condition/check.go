@@ -254,10 +254,8 @@ func (c *checker) pointer(n *ast.PointerNode) (Type, *Error) {
 	switch {
 	case !c.predicate:
 		return Type{}, c.wrong(n, "`#` stands for an element; expected it inside `any(…)`, `all(…)` and their kin")
-	case n.Name == "index":
-		return Int, nil
 	case n.Name != "":
-		return Type{}, c.wrong(n, "unknown name %s: did you mean `#index`?", quoted("#"+n.Name))
+		return Type{}, c.wrong(n, "unknown name %s: an element is `#` alone", quoted("#"+n.Name))
 	}
 	return c.element, nil
 }

@@ -227,9 +227,7 @@ func (b *builder) float(n node) floatFunc {
 			return func(e *Env) float64 { return get(at(e)) }
 		}
 	case *ast.PointerNode:
-		if n.Name == "" {
-			return func(e *Env) float64 { return e.value }
-		}
+		return func(e *Env) float64 { return e.element }
 	case *ast.UnaryNode:
 		x := b.float(n.Node)
 		if x == nil || n.Operator == "+" {
@@ -305,10 +303,6 @@ func (b *builder) int(n node) intFunc {
 		if a, at := b.attribute(n); a != nil && a.int != nil {
 			get := a.int
 			return func(e *Env) int { return get(at(e)) }
-		}
-	case *ast.PointerNode:
-		if n.Name == "index" {
-			return func(e *Env) int { return e.element }
 		}
 	case *ast.UnaryNode:
 		x := b.int(n.Node)

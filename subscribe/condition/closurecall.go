@@ -106,8 +106,8 @@ func (b *builder) quantifier(n *ast.BuiltinNode) boolFunc {
 
 // first tells whether some element's test gives want.
 func first(e *Env, list []float64, test boolFunc, want bool) bool {
-	for i, v := range list {
-		e.element, e.value = i, v
+	for _, v := range list {
+		e.element = v
 		if test(e) == want {
 			return true
 		}
@@ -117,8 +117,8 @@ func first(e *Env, list []float64, test boolFunc, want bool) bool {
 
 func howMany(e *Env, list []float64, test boolFunc) int {
 	n := 0
-	for i, v := range list {
-		e.element, e.value = i, v
+	for _, v := range list {
+		e.element = v
 		if test(e) {
 			n++
 		}

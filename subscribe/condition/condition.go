@@ -161,6 +161,9 @@ func (p *Program) Test(m *Machine, e *Env) (bool, error) {
 	if p.truth != nil {
 		return p.truth(e), nil
 	}
+	if p.expr == nil {
+		return false, errNoTruth
+	}
 	v, err := p.expr.run(m, e)
 	if err != nil {
 		return false, err

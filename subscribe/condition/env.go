@@ -19,8 +19,7 @@ type Env struct {
 	Have     view.Kinds `expr:"-"`
 	HavePrev view.Kinds `expr:"-"`
 
-	element int     // number of #, in a predicate
-	value   float64 // #, in a predicate
+	element float64 // #, in a predicate
 }
 
 // Take makes e what a condition sees when the reading arrives. Robot and

@@ -26,7 +26,7 @@ func functionTable() []Function {
 		{"deg", "a", "degrees as rad", numbersTo(1, Float)},
 		{"angle_diff", "a, b", "from bearing b to bearing a, in rad, the short way round", numbersTo(2, Float)},
 
-		{"any", "list, predicate", "the predicate holds for some element `#` (its number is `#index`)", predicateTo(Bool)},
+		{"any", "list, predicate", "the predicate holds for some element `#`", predicateTo(Bool)},
 		{"all", "list, predicate", "it holds for all", predicateTo(Bool)},
 		{"none", "list, predicate", "it holds for none", predicateTo(Bool)},
 		{"one", "list, predicate", "it holds for exactly one", predicateTo(Bool)},

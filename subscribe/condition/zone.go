@@ -26,6 +26,9 @@ func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 // has tells whether a point is in the zone or on its border. Where the border
 // crosses itself, what is inside an odd number of times is inside.
 func (z zone) has(x, y float64) bool {
+	if !finite(x) || !finite(y) {
+		return false
+	}
 	inside := false
 	a := z[len(z)-1]
 	for _, b := range z {

@@ -107,6 +107,12 @@ func (v *device) commit() {
 // fill reads a payload into the spare view; false if it is none of the
 // device's readings, with the reason.
 func (v *device) fill(payload any) (bool, Reason) {
+	switch payload.(type) {
+	case *iface.RangerDataRange, *iface.RangerDataRangestamped:
+		if v.dev.Interf != player.InterfaceRanger {
+			return false, BadPayload
+		}
+	}
 	switch view := v.spare.(type) {
 	case *Laser:
 		switch p := payload.(type) {

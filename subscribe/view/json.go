@@ -21,7 +21,12 @@ func AppendFloat(dst []byte, f float64) []byte {
 	if a := math.Abs(f); a < 1e-6 || a >= 1e21 {
 		format = 'e'
 	}
-	return strconv.AppendFloat(dst, f, format, -1, 64)
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	// 1e-07 is 1e-7.
+	if n := len(dst); format == 'e' && dst[n-4] == 'e' && dst[n-2] == '0' {
+		dst = append(dst[:n-2], dst[n-1])
+	}
+	return dst
 }
 
 // AppendFloats appends a JSON array of numbers.
