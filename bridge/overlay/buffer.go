@@ -145,6 +145,11 @@ func (b *buffer) drop(num uint64) {
 	b.last = max(b.last, num)
 	for b.head < len(b.items) {
 		it := &b.items[b.head]
+		if it.dead {
+			b.dead--
+			b.head++
+			continue
+		}
 		if it.from > num {
 			break
 		}
@@ -152,15 +157,11 @@ func (b *buffer) drop(num uint64) {
 			it.from = num + 1
 			break
 		}
-		if it.dead {
-			b.dead--
-		} else {
-			if b.head < b.next && !it.gap() {
-				b.flight.count--
-				b.flight.bytes -= it.size
-			}
-			b.release(it)
+		if b.head < b.next && !it.gap() {
+			b.flight.count--
+			b.flight.bytes -= it.size
 		}
+		b.release(it)
 		*it = item{}
 		b.head++
 	}
