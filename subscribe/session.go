@@ -197,7 +197,7 @@ func (s *Session) take(snap *snapshot) {
 	}
 	clear(s.told)
 	// States of what has ended go when they may be as many as those in use.
-	if snap.ended-s.endedAt > uint64(len(s.states)) {
+	if 2*(snap.ended-s.endedAt) > uint64(len(s.states)) {
 		s.endedAt = snap.ended
 		for e := range s.states {
 			if e.ended.Load() {

@@ -1,0 +1,466 @@
+package subscribe
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"callboard/player"
+	"callboard/player/iface"
+	"callboard/subscribe/protocol"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func newMatcher(t testing.TB) *Matcher {
+	t.Helper()
+	m, err := New(Config{Zones: map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func compile(t testing.TB, m *Matcher, s protocol.Subscription) *Subscription {
+	t.Helper()
+	sub, problem := m.Compile(s)
+	if problem != nil {
+		t.Fatalf("%+v: %v", s, problem)
+	}
+	return sub
+}
+
+var (
+	laser0    = &player.Device{Addr: player.Addr{Interf: player.InterfaceLaser, Index: 0}}
+	laser1    = &player.Device{Addr: player.Addr{Interf: player.InterfaceLaser, Index: 1}}
+	position0 = &player.Device{Addr: player.Addr{Interf: player.InterfacePosition2D, Index: 0}}
+)
+
+// robot is a session whose notifications are written down.
+type robot struct {
+	*Session
+	got    []string
+	failed []Failure
+}
+
+func newRobot(m *Matcher, name string) *robot {
+	r := &robot{}
+	r.Session = m.NewSession(SessionConfig{Robot: name, World: "cave",
+		Emit: func(m *Matched) {
+			s := fmt.Sprintf("%s:%d@%g", m.Interface, m.Index, m.Time)
+			for _, k := range m.Matches {
+				s += fmt.Sprintf(" %d[", k.Key)
+				for i, x := range k.Subscriptions {
+					if i > 0 {
+						s += " "
+					}
+					s += x.ID
+					if x.State != nil {
+						s += fmt.Sprintf("=%v", *x.State)
+					}
+					s += string(x.Values)
+				}
+				s += "]"
+			}
+			r.got = append(r.got, s)
+		},
+		Failed: func(f Failure) { r.failed = append(r.failed, f) },
+	})
+	r.Up([]*player.Device{laser0, laser1, position0})
+	return r
+}
+
+// at sends a position reading with x, and a scan of one range.
+func (r *robot) at(time, x float64) {
+	r.Arrive(player.Reading{Device: position0, Time: time, Payload: &iface.Position2DData{Pos: iface.Pose2D{Px: x}}})
+}
+
+func (r *robot) sees(d *player.Device, time, near float64) {
+	r.Arrive(player.Reading{Device: d, Time: time, Payload: &iface.LaserData{MinAngle: -1, MaxAngle: 1, MaxRange: 8, Ranges: []float32{float32(near)}}})
+	r.Flush()
+}
+
+func (r *robot) take() []string {
+	got := r.got
+	r.got = nil
+	return got
+}
+
+func expect(t *testing.T, r *robot, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, r.take()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	tests := map[string]struct {
+		spec  protocol.Subscription
+		times string // "time x" pairs; x > 1 matches. "down" and "up" are events
+		want  string // what is notified: times, with the state for change
+	}{
+		"every":                        {protocol.Subscription{}, "0 0, 1 2, 2 2, 3 0, 4 2", "1 2 4"},
+		"rising":                       {protocol.Subscription{Trigger: "rising"}, "0 0, 1 2, 2 2, 3 0, 4 2", "1 4"},
+		"rising, true at first":        {protocol.Subscription{Trigger: "rising"}, "0 2, 1 2, 2 0, 3 2", "0 3"},
+		"change":                       {protocol.Subscription{Trigger: "change"}, "0 0, 1 2, 2 2, 3 0, 4 2", "0=false 1=true 3=false 4=true"},
+		"every, interval":              {protocol.Subscription{MinInterval: 1}, "0 2, 0.5 2, 1 2, 1.2 2, 2.5 0, 3 2", "0 1 3"},
+		"interval of steps":            {protocol.Subscription{MinInterval: 0.3}, "10.1 2, 10.2 2, 10.3 2, 10.4 2, 10.5 2, 10.6 2, 10.7 2", "10.1 10.4 10.7"},
+		"rising, interval":             {protocol.Subscription{Trigger: "rising", MinInterval: 2}, "0 2, 0.5 0, 1 2, 1.5 2, 2 2, 3 2", "0 2"},
+		"rising, withheld and gone":    {protocol.Subscription{Trigger: "rising", MinInterval: 2}, "0 2, 0.5 0, 1 2, 1.5 0, 2 0, 3 2", "0 3"},
+		"change, interval":             {protocol.Subscription{Trigger: "change", MinInterval: 2}, "0 0, 1 2, 1.5 2, 2 2, 3 0, 5 0", "0=false 2=true 5=false"},
+		"change, withheld and back":    {protocol.Subscription{Trigger: "change", MinInterval: 2}, "0 0, 1 2, 1.5 0, 2 0, 3 0", "0=false"},
+		"for":                          {protocol.Subscription{For: 1}, "0 2, 0.5 2, 1 2, 1.5 2, 2 0, 2.5 2, 3 2, 3.5 2", "1 1.5 3.5"},
+		"for of steps":                 {protocol.Subscription{For: 0.3}, "10.4 2, 10.5 2, 10.6 2, 10.7 2", "10.7"},
+		"for, rising":                  {protocol.Subscription{Trigger: "rising", For: 1}, "0 2, 1 2, 2 2, 2.5 0, 3 2, 3.9 2, 4 2", "1 4"},
+		"for, change: false at once":   {protocol.Subscription{Trigger: "change", For: 1}, "0 2, 1 2, 1.5 0, 2 2, 3 2", "0=false 1=true 1.5=false 3=true"},
+		"time runs back":               {protocol.Subscription{Trigger: "rising"}, "5 2, 6 2, 1 2, 2 2", "5 1"},
+		"time runs back, change":       {protocol.Subscription{Trigger: "change", MinInterval: 9}, "5 2, 6 2, 1 2, 2 0", "5=true 1=true"},
+		"a new session":                {protocol.Subscription{Trigger: "rising"}, "5 2, down, up, 6 2, 7 2", "5 6"},
+		"away counts as false":         {protocol.Subscription{Trigger: "change"}, "5 2, 6 2, down, up, 7 2", "5=true 6=false 7=true"},
+		"away in spite of interval":    {protocol.Subscription{Trigger: "change", MinInterval: 9}, "5 2, 6 2, down", "5=true 6=false"},
+		"away, was false":              {protocol.Subscription{Trigger: "change"}, "5 0, down, up, 7 0", "5=false 7=false"},
+		"away says nothing for rising": {protocol.Subscription{Trigger: "rising"}, "5 2, down", "5"},
+		"up without down":              {protocol.Subscription{Trigger: "change"}, "5 2, up, 6 2", "5=true 5=false 6=true"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newMatcher(t)
+			tt.spec.ID, tt.spec.Condition = "a", "position.x > 1"
+			m.Install(1, []*Subscription{compile(t, m, tt.spec)})
+			r := newRobot(m, "r0")
+			for _, step := range strings.Split(tt.times, ", ") {
+				switch step {
+				case "down":
+					r.Down()
+				case "up":
+					r.Up([]*player.Device{position0})
+				default:
+					var time, x float64
+					fmt.Sscan(step, &time, &x)
+					r.at(time, x)
+				}
+			}
+			var got []string
+			for _, s := range r.got {
+				s = strings.TrimPrefix(s, "position2d:0@")
+				s = strings.Replace(s, " 1[a", "", 1)
+				got = append(got, strings.TrimSuffix(s, "]"))
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRobotsAndDevices(t *testing.T) {
+	m := newMatcher(t)
+	many := []string{"r1"}
+	for i := range mostNames {
+		many = append(many, fmt.Sprintf("q%d", i))
+	}
+	specs := []struct {
+		s       protocol.Subscription
+		allowed []string
+	}{
+		{protocol.Subscription{ID: "all"}, nil},
+		{protocol.Subscription{ID: "name", Robots: []string{"r1", "r1"}}, nil},
+		{protocol.Subscription{ID: "other", Robots: []string{"r2"}}, nil},
+		{protocol.Subscription{ID: "pattern", Robots: []string{"x", "r?"}}, nil},
+		{protocol.Subscription{ID: "wrong pattern", Robots: []string{"r"}}, nil},
+		{protocol.Subscription{ID: "allowed"}, []string{"r*"}},
+		{protocol.Subscription{ID: "name allowed", Robots: []string{"r1"}}, []string{"r*"}},
+		{protocol.Subscription{ID: "not allowed", Robots: []string{"r1"}}, []string{"s*"}},
+		{protocol.Subscription{ID: "pattern not allowed", Robots: []string{"r*"}}, []string{"r2", "s*"}},
+		{protocol.Subscription{ID: "many", Robots: many}, nil},
+		{protocol.Subscription{ID: "laser", Devices: []string{"laser"}}, nil},
+		{protocol.Subscription{ID: "laser:1", Devices: []string{"laser:1"}}, nil},
+		{protocol.Subscription{ID: "laser:*", Devices: []string{"laser:*"}}, nil},
+		{protocol.Subscription{ID: "l*", Devices: []string{"sonar", "l*"}}, nil},
+		{protocol.Subscription{ID: "sonar", Devices: []string{"sonar"}}, nil},
+	}
+	var set []*Subscription
+	for _, s := range specs {
+		s.s.Condition = "laser.min < 1"
+		sub := compile(t, m, s.s)
+		sub.Allowed = s.allowed
+		set = append(set, sub)
+	}
+	m.Install(7, set)
+	r := newRobot(m, "r1")
+	r.sees(laser0, 1, 0.5)
+	r.sees(laser1, 2, 0.5)
+	r.sees(laser1, 3, 1.5)
+	expect(t, r,
+		"laser:0@1 7[all allowed l* laser laser:* many name name allowed pattern]",
+		"laser:1@2 7[all allowed l* laser laser:* laser:1 many name name allowed pattern]")
+
+	for _, sub := range set {
+		id := sub.Spec.ID
+		want := id != "other" && id != "wrong pattern" && !strings.Contains(id, "not allowed") && id != "sonar"
+		if r.Counts(sub) != want {
+			t.Errorf("%s counts: %v", id, !want)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	m := newMatcher(t)
+	both := compile(t, m, protocol.Subscription{ID: "a", Condition: "laser.min < 1 && position.x > 0"})
+	every := compile(t, m, protocol.Subscription{ID: "b", Condition: "time > 0"})
+	r := newRobot(m, "r1")
+	if r.Counts(both) || !r.Counts(every) {
+		t.Error("before readings")
+	}
+	r.at(1, 1)
+	if r.Counts(both) {
+		t.Error("without a scan")
+	}
+	r.sees(laser0, 1, 1)
+	if !r.Counts(both) {
+		t.Error("with both")
+	}
+	r.Down()
+	if r.Counts(both) || r.Counts(every) {
+		t.Error("away")
+	}
+}
+
+// A condition is tested by the interfaces that it names, by every reading if
+// it names none, and each device by itself.
+func TestWhatTestsACondition(t *testing.T) {
+	m := newMatcher(t)
+	var set []*Subscription
+	for id, text := range map[string]string{
+		"laser": "laser.min < 1", "both": "laser.min < 1 && position.x > 0", "none": `robot == "r1"`, "prev": "prev.position.x < position.x",
+		"function": "distance(0, 0) < 9", "interface": `interface == "laser" && index == 1`,
+	} {
+		set = append(set, compile(t, m, protocol.Subscription{ID: id, Condition: text}))
+	}
+	m.Install(1, set)
+	r := newRobot(m, "r1")
+	r.sees(laser0, 1, 0.5) // no position yet
+	r.at(2, 1)
+	r.sees(laser1, 3, 0.5)
+	r.sees(laser0, 4, 2)
+	r.at(5, 2)
+	expect(t, r,
+		"laser:0@1 1[laser none]",
+		"position2d:0@2 1[both function none]",
+		"laser:1@3 1[both interface laser none]",
+		"laser:0@4 1[none]",
+		"position2d:0@5 1[function none prev]")
+}
+
+func TestSelect(t *testing.T) {
+	m := newMatcher(t)
+	m.Install(1, []*Subscription{compile(t, m, protocol.Subscription{ID: "a", Condition: "laser.min < 1",
+		Select: map[string]string{"near": "laser.min", "at": "position.x", `b"`: "laser.ranges", "who": "robot", "bad": "laser.ranges[9]"}})})
+	r := newRobot(m, "r1")
+	var last *Matched
+	r.config.Emit = func(m *Matched) { last = m }
+	r.sees(laser0, 1, 0.5)
+	if last.Reading != nil {
+		t.Error("a reading although all select")
+	}
+	want := `{"at":null,"b\"":[0.5],"bad":null,"near":0.5,"who":"r1"}`
+	if got := string(last.Matches[0].Subscriptions[0].Values); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	r.sees(laser0, 2, 0.5)
+	if diff := cmp.Diff([]Failure{{1, "a", "select bad: index out of range: 9 (array length is 1)"}}, r.failed); diff != "" {
+		t.Error(diff)
+	}
+	m.Install(2, []*Subscription{compile(t, m, protocol.Subscription{ID: "b", Condition: "laser.min < 1", Keep: "latest"})})
+	r.sees(laser0, 3, 0.25)
+	if len(last.Matches) != 2 || !last.Matches[1].Subscriptions[0].Latest || !strings.HasPrefix(string(last.Reading), `{"ranges":[0.25],`) {
+		t.Errorf("%+v %s", last.Matches, last.Reading)
+	}
+}
+
+func TestFailureIsFalseAndToldOnce(t *testing.T) {
+	m := newMatcher(t)
+	set := []*Subscription{
+		compile(t, m, protocol.Subscription{ID: "a", Condition: "!(laser.ranges[3] < 1)"}),
+		compile(t, m, protocol.Subscription{ID: "b", Condition: "!(laser.ranges[3] < 1)", Trigger: "change"}),
+	}
+	m.Install(1, set)
+	r, q := newRobot(m, "r1"), newRobot(m, "r2")
+	r.sees(laser0, 1, 0.5)
+	r.sees(laser0, 2, 0.5)
+	q.sees(laser0, 2, 0.5)
+	message := "index out of range: 3 (array length is 1)"
+	if diff := cmp.Diff([]Failure{{1, "a", message}, {1, "b", message}}, r.failed); diff != "" || len(q.failed) != 0 {
+		t.Error(diff, q.failed)
+	}
+	expect(t, r, "laser:0@1 1[b=false]")
+	if s := r.Stats(); s.Failures != 2 || s.Readings != 2 || s.Matched != 1 {
+		t.Errorf("%+v", s)
+	}
+	// One that comes later is told, too.
+	m.Install(2, []*Subscription{compile(t, m, protocol.Subscription{ID: "c", Condition: "!(laser.ranges[3] < 1)"})})
+	r.sees(laser0, 3, 0.5)
+	if len(r.failed) != 3 || r.failed[2].ID != "c" {
+		t.Errorf("%+v", r.failed)
+	}
+}
+
+func TestInstall(t *testing.T) {
+	m := newMatcher(t)
+	r := newRobot(m, "r1")
+	change := func(id, text string) *Subscription {
+		return compile(t, m, protocol.Subscription{ID: id, Condition: text, Trigger: "change"})
+	}
+	a, b := change("a", "position.x > 1"), change("b", "position.x > 1")
+	v1 := m.Install(1, []*Subscription{a, b})
+	r.at(1, 2)
+	expect(t, r, "position2d:0@1 1[a=true b=true]")
+
+	// The same subscription, compiled again, goes on; a changed one begins anew.
+	if v := m.Install(1, []*Subscription{change("a", "position.x > 1"), change("b", "position.x > 1.5")}); v != v1+1 {
+		t.Errorf("version %d after %d", v, v1)
+	}
+	r.at(2, 2)
+	expect(t, r, "position2d:0@2 1[b=true]")
+
+	// Nothing changed: no new version.
+	if v := m.Install(1, []*Subscription{change("b", "position.x > 1.5"), change("a", "position.x > 1")}); v != m.Version() || v != v1+1 {
+		t.Errorf("version %d", v)
+	}
+	// Allowed robots belong to it.
+	c := change("a", "position.x > 1")
+	c.Allowed = []string{"r*"}
+	m.Install(1, []*Subscription{c})
+	r.at(3, 2)
+	expect(t, r, "position2d:0@3 1[a=true]")
+
+	// Another key with the same text; then the first goes.
+	m.Install(2, []*Subscription{a})
+	r.at(4, 2)
+	expect(t, r, "position2d:0@4 2[a=true]")
+	m.Remove(1)
+	r.at(5, 0)
+	expect(t, r, "position2d:0@5 2[a=false]")
+	m.Remove(2)
+	m.Remove(2)
+	r.at(6, 2)
+	expect(t, r)
+	s := m.snapshot.Load()
+	if s.robots.size+s.scopes.size+s.texts.size != 0 || len(m.keys)+len(m.scopes) != 0 {
+		t.Errorf("something is left: %+v, %v, %v", s, m.keys, m.scopes)
+	}
+	// An id twice: the last counts.
+	m.Install(3, []*Subscription{a, change("a", "position.x > 5")})
+	r.at(7, 9)
+	expect(t, r, "position2d:0@7 3[a=true]")
+	r.Down()
+	expect(t, r, "position2d:0@7 3[a=false]")
+}
+
+func TestStatesOfWhatHasEndedGo(t *testing.T) {
+	m := newMatcher(t)
+	r := newRobot(m, "r1")
+	for i := range 1000 {
+		m.Install(1, []*Subscription{compile(t, m, protocol.Subscription{ID: fmt.Sprint(i), Condition: "position.x > 1", Trigger: "rising"})})
+		r.at(float64(i), 2)
+	}
+	if len(r.take()) != 1000 || len(r.states) > 10 || len(r.results) > 10 {
+		t.Errorf("%d states, %d results", len(r.states), len(r.results))
+	}
+}
+
+func TestProblems(t *testing.T) {
+	m := newMatcher(t)
+	for _, tt := range []struct {
+		s    protocol.Subscription
+		want Problem
+	}{
+		{protocol.Subscription{ID: "a", Condition: "lasr.min < 1"}, Problem{protocol.BadCondition, "unknown name `lasr`: did you mean `laser`?", &protocol.Position{Line: 1, Column: 1}}},
+		{protocol.Subscription{ID: "a", Condition: "true", Select: map[string]string{"x": "laser.mn"}}, Problem{protocol.BadCondition, "select x: `laser` has no `mn`: did you mean `min`?", &protocol.Position{Line: 1, Column: 7}}},
+		{protocol.Subscription{ID: "a", Condition: "true", Trigger: "risng"}, Problem{protocol.BadCondition, "`trigger`: \"risng\" is unknown: did you mean \"rising\"?", nil}},
+		{protocol.Subscription{ID: "a", Condition: strings.Repeat("(", 99)}, Problem{protocol.TooCostly, "brackets more than 32 deep", &protocol.Position{Line: 1, Column: 33}}},
+	} {
+		_, problem := m.Compile(tt.s)
+		if diff := cmp.Diff(&tt.want, problem); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := New(Config{Zones: map[string][][2]float64{"a": nil}}); err == nil {
+		t.Error("a zone without points")
+	}
+}
+
+func TestSees(t *testing.T) {
+	m := newMatcher(t)
+	r := newRobot(m, "r1")
+	if !r.Sees(m.Version() + 1) {
+		t.Error("an idle session sees what comes")
+	}
+	var during []bool
+	r.config.Emit = func(*Matched) {
+		v := m.Version()
+		m.Remove(1) // as if by another goroutine, in the middle of a reading
+		during = append(during, r.Sees(v), r.Sees(m.Version()))
+	}
+	m.Install(1, []*Subscription{compile(t, m, protocol.Subscription{ID: "a", Condition: "true"})})
+	r.at(1, 1)
+	if diff := cmp.Diff([]bool{true, false}, during); diff != "" || !r.Sees(m.Version()) {
+		t.Error(diff)
+	}
+}
+
+// The same stream gives the same trace, whatever the order of maps.
+func TestDeterministic(t *testing.T) {
+	run := func() []string {
+		m := newMatcher(t)
+		var r *robot
+		r = newRobot(m, "r3")
+		for k := range Key(20) {
+			var set []*Subscription
+			for i := range 20 {
+				s := protocol.Subscription{ID: fmt.Sprint(i), Condition: fmt.Sprintf("position.x > %d || laser.min < %d", int(k)%5, i%3), Trigger: []string{"every", "change", "rising"}[i%3]}
+				if i%4 == 0 {
+					s.Robots = []string{"r3", "r9"}
+				} else if i%4 == 1 {
+					s.Robots = []string{fmt.Sprintf("r[%d3]", i%7)}
+				}
+				set = append(set, compile(t, m, s))
+			}
+			m.Install(k, set)
+			r.at(float64(k), float64(k%7))
+			r.sees(laser0, float64(k), float64(k%4))
+			if k%6 == 5 {
+				r.Down()
+				r.Up([]*player.Device{laser0, position0})
+			}
+		}
+		return r.take()
+	}
+	a, b := run(), run()
+	if diff := cmp.Diff(a, b); diff != "" || len(a) < 20 {
+		t.Error(len(a), diff)
+	}
+}
+
+func TestNoAllocationWhenNothingMatches(t *testing.T) {
+	m := newMatcher(t)
+	var set []*Subscription
+	for i := range 50 {
+		set = append(set,
+			compile(t, m, protocol.Subscription{ID: fmt.Sprint("a", i), Condition: fmt.Sprintf("laser.min < -%d", i)}),
+			compile(t, m, protocol.Subscription{ID: fmt.Sprint("b", i), Condition: fmt.Sprintf("any(laser.ranges, # < -%d)", i), Robots: []string{"r1"}}),
+			compile(t, m, protocol.Subscription{ID: fmt.Sprint("c", i), Condition: `robot == "r2"`, Robots: []string{"r*"}, Trigger: "rising", For: 1}))
+	}
+	m.Install(1, set)
+	r := newRobot(m, "r1")
+	data := &iface.LaserData{MinAngle: -1, MaxAngle: 1, MaxRange: 8, Ranges: make([]float32, 181)}
+	time := 0.0
+	n := testing.AllocsPerRun(100, func() {
+		time++
+		r.Arrive(player.Reading{Device: laser0, Time: time, Payload: data})
+		r.Flush()
+	})
+	if n != 0 || len(r.got) != 0 {
+		t.Errorf("%v allocations, %d matched", n, len(r.got))
+	}
+}
