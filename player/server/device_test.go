@@ -80,6 +80,7 @@ func Test8ImpossibleSizesEndTheConnection(t *testing.T) {
 			c.ended()
 			r.driver.at(1)
 			other.expectTimes(1)
+			synctest.Wait()
 			if s := r.server.Stats(); s.BadSize != 1 || s.Clients != 1 {
 				t.Errorf("size %d: counted %d bad sizes, %d clients left, expected 1 and 1", size, s.BadSize, s.Clients)
 			}

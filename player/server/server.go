@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -115,7 +116,7 @@ func (cfg *Config) setDefaults() {
 		cfg.Host = localhost
 		if tcp != nil {
 			if ip := tcp.IP.To4(); ip != nil && !ip.IsUnspecified() {
-				cfg.Host = uint32(ip[0])<<24 | uint32(ip[1])<<16 | uint32(ip[2])<<8 | uint32(ip[3])
+				cfg.Host = binary.LittleEndian.Uint32(ip)
 			}
 		}
 	}
