@@ -73,6 +73,7 @@ type Node struct {
 	broker   *overlay.Broker
 	sets     map[overlay.Handle]*set
 	compiled map[*overlay.Subscription]*subscribe.Subscription
+	stepped  bool // there are records and outputs to carry out
 
 	conns    sync.Map // overlay.Conn → *conn
 	lastConn atomic.Uint64
@@ -137,7 +138,7 @@ func (n *Node) Run(ctx context.Context) error {
 		select {
 		case <-n.queue.ready:
 		case <-timer.C:
-			n.broker.Step(instant(), &overlay.Tick{})
+			n.take(instant(), &overlay.Tick{})
 		case <-ctx.Done():
 			n.queue.close()
 			n.work(n.queue.take(spent))
@@ -157,12 +158,12 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) begin() {
 	now := instant()
 	if len(n.config.Restore) > 0 {
-		n.broker.Step(now, &overlay.Restore{Records: n.config.Restore})
+		n.take(now, &overlay.Restore{Records: n.config.Restore})
 		n.config.Restore = nil
 	}
-	n.broker.Step(now, &overlay.Start{StoreLost: n.config.Lost})
+	n.take(now, &overlay.Start{StoreLost: n.config.Lost})
 	for _, r := range n.robots.List() {
-		n.broker.Step(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
+		n.take(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
 	}
 	n.carryOut()
 }
@@ -186,17 +187,27 @@ func (n *Node) step(now overlay.Instant, it *item) {
 		return
 	}
 	if it.matched != nil {
-		n.broker.Step(now, n.reading(it))
+		n.take(now, n.reading(it))
 		return
 	}
 	for i, s := range subscriptionsOf(it.in) {
 		n.compiled[s] = it.compiled[i]
 	}
-	n.broker.Step(now, it.in)
+	n.take(now, it.in)
+}
+
+// take has the state machine take an input in.
+func (n *Node) take(now overlay.Instant, in overlay.Input) {
+	n.broker.Step(now, in)
+	n.stepped = true
 }
 
 // carryOut stores the records of the steps so far, then does what they say.
 func (n *Node) carryOut() {
+	if !n.stepped {
+		return
+	}
+	n.stepped = false
 	if records := n.broker.Records(); len(records) > 0 && n.config.Store != nil {
 		if err := n.config.Store.Append(records); err != nil {
 			n.count.storeErrors.Inc()

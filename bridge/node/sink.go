@@ -51,7 +51,7 @@ func (n *Node) tellLost() {
 	defer n.lostMu.Unlock()
 	for _, robot := range slices.Sorted(maps.Keys(n.lost)) {
 		lost := n.lost[robot]
-		n.broker.Step(instant(), &overlay.RobotState{Robot: robot, State: protocol.RobotOverflow, Lost: &lost, Since: instant()})
+		n.take(instant(), &overlay.RobotState{Robot: robot, State: protocol.RobotOverflow, Lost: &lost, Since: instant()})
 	}
 	clear(n.lost)
 }
