@@ -222,7 +222,7 @@ func (c *client) mayEndSome(t *rapid.T) {
 // crash begins another life from the records, all of them or without the last.
 func (w *world) crash(t *rapid.T, lost bool) {
 	w.marks["crash"]++
-	before := fingerprint(w.b)
+	before, waits := w.fingerprint(w.b)
 	records := w.records
 	if lost {
 		w.marks["lost store"]++
@@ -247,19 +247,24 @@ func (w *world) crash(t *rapid.T, lost bool) {
 		probe := newBroker(t, w.cfg)
 		probe.Step(w.now, &Restore{Records: copyRecords(records)})
 		probe.Step(w.now, &Start{})
-		if after := fingerprint(probe); after != before {
+		after, found := w.fingerprint(probe)
+		if after != before {
 			t.Fatalf("restored:\n%s\nbefore:\n%s", after, before)
+		}
+		for line := range waits {
+			if !found[line] {
+				t.Fatalf("%s waited, and is not restored; there is %v", line, found)
+			}
 		}
 	}
 	w.newLife(records, lost)
 }
 
-// fingerprint tells all that a crash must not change: what an absent client
-// would find.
-// Names are left out: those that latest took out for what was lost
-// since come back, which does no harm.
-func fingerprint(b *Broker) (text string) {
-	text = fmt.Sprintln("stamp", b.stamp)
+// fingerprint tells all that a crash must not change, and what an absent
+// client would find. After a crash it may find more: names that latest took
+// out come back if what took their place was lost, or is to be kept now.
+func (w *world) fingerprint(b *Broker) (text string, waits map[string]bool) {
+	text, waits = fmt.Sprintln("stamp", b.stamp), map[string]bool{}
 	for _, s := range b.order {
 		if s.anonymous {
 			continue
@@ -273,51 +278,46 @@ func fingerprint(b *Broker) (text string) {
 			if in.entry == nil || in.ended && in.buf.empty() {
 				continue // known from the next hello again
 			}
-			text += fmt.Sprintf("  %d %s set=%d next=%d num=%d ended=%t:", in.entry.handle, in.word, in.entry.set, in.entry.next, in.buf.num, in.ended)
-			text += describeItems(s, in.buf) + "\n"
+			text += fmt.Sprintf("  %d %s set=%d next=%d num=%d ended=%t\n", in.entry.handle, in.word, in.entry.set, in.entry.next, in.buf.num, in.ended)
+			k := w.keys[in.entry.handle]
+			if in.ended {
+				k = nil // what was given after the cut is no part of it
+			}
+			for _, line := range waiting(s, in.buf, k) {
+				waits[fmt.Sprintf("%d: %s", in.entry.handle, line)] = true
+			}
 		}
 	}
-	return text
+	return text, waits
 }
 
-// describeItems tells what of a buffer would be sent to a client that comes back.
-func describeItems(s *session, buf *buffer) (text string) {
-	type line struct {
-		from, to uint64
-		text     string
-	}
-	var lines []line
-	newer := map[string]bool{}
+// waiting tells what of a buffer would be sent to a client that comes back:
+// every notification that not only latest subscriptions want, and every
+// number that is lost.
+func waiting(s *session, buf *buffer, k *truth) (lines []string) {
 	for i := len(buf.items) - 1; i >= buf.head; i-- {
 		it := &buf.items[i]
-		switch {
-		case it.dead:
-		case it.gap():
-			if n := len(lines); n > 0 && lines[n-1].text == "gap" {
-				lines[n-1].from = it.from
-			} else {
-				lines = append(lines, line{it.from, it.to, "gap"})
-			}
-		default:
-			wanted := false
-			for _, n := range it.names {
-				sub := s.live(n.ID, it.revision)
-				key := n.ID + it.reading.Robot
-				if sub != nil && !(sub.latest() && newer[key]) {
-					wanted = true
+		if it.dead {
+			continue
+		}
+		if it.gap() {
+			for seq := it.from; seq <= it.to; seq++ {
+				if k != nil && k.lost[seq] {
+					lines = append(lines, fmt.Sprint(seq, " lost"))
 				}
-				newer[key] = newer[key] || sub != nil
 			}
-			if wanted {
-				lines = append(lines, line{it.from, it.to, "notify"})
-			}
+			continue
+		}
+		wanted := false
+		for _, n := range it.names {
+			sub := s.live(n.ID, it.revision)
+			wanted = wanted || sub != nil && !sub.latest()
+		}
+		if wanted {
+			lines = append(lines, fmt.Sprint(it.from))
 		}
 	}
-	slices.Reverse(lines)
-	for _, l := range lines {
-		text += fmt.Sprintf(" %d-%d:%s", l.from, l.to, l.text)
-	}
-	return text
+	return lines
 }
 
 // finale brings all clients back and all that waits to them; then nothing is

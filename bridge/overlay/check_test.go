@@ -85,6 +85,9 @@ func checkBuffer(t interface {
 	if b.started && (count > b.cfg.Inbox.Count || size > b.cfg.Inbox.Bytes) {
 		t.Fatalf("key %v: %d notifications, %d bytes: more than the limits", in.key, count, size)
 	}
+	if sent > b.windowCount {
+		t.Fatalf("key %v: %d notifications are sent, the window is %d", in.key, sent, b.windowCount)
+	}
 	if free := buf.head + buf.dead; free > 64 && free > len(buf.items)*3/4 {
 		t.Fatalf("key %v: %d of %d places are free", in.key, free, len(buf.items))
 	}
