@@ -28,7 +28,7 @@ type Matcher struct {
 	recent   atomic.Pointer[recent]
 
 	// What follows belongs to the goroutine that installs.
-	keys    map[Key]map[string]*entry // by id
+	keys    map[Key][]*entry // by ascending id
 	scopes  map[string]*scopeUse
 	entries uint64   // numbers given
 	free    []uint64 // numbers of programs that are in use no more
@@ -47,7 +47,7 @@ func New(c Config) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Matcher{compiler: compiler, keys: map[Key]map[string]*entry{}, scopes: map[string]*scopeUse{}}
+	m := &Matcher{compiler: compiler, keys: map[Key][]*entry{}, scopes: map[string]*scopeUse{}}
 	m.snapshot.Store(&snapshot{})
 	m.recent.Store(&recent{})
 	return m, nil
@@ -65,28 +65,27 @@ func (m *Matcher) Size() (conditions int) { return m.snapshot.Load().texts.size 
 // others begin anew. It returns the version in which the change is visible.
 func (m *Matcher) Install(key Key, set []*Subscription) (version uint64) {
 	old := m.keys[key]
-	next := make(map[string]*entry, len(set))
-	var put []*entry
-	for _, sub := range set {
-		if e := old[sub.Spec.ID]; e != nil && e.sub.Same(sub) {
-			next[sub.Spec.ID] = e
+	var next, put, gone []*entry
+	sorted := slices.SortedStableFunc(slices.Values(set), func(a, b *Subscription) int { return cmp.Compare(a.Spec.ID, b.Spec.ID) })
+	for i, sub := range sorted {
+		if i+1 < len(sorted) && sorted[i+1].Spec.ID == sub.Spec.ID {
+			continue // of one id the last counts
+		}
+		for len(old) > 0 && old[0].sub.Spec.ID < sub.Spec.ID {
+			gone, old = append(gone, old[0]), old[1:]
+		}
+		if len(old) > 0 && old[0].sub.Same(sub) {
+			next, old = append(next, old[0]), old[1:]
 			continue
 		}
 		e := &entry{key: key, sub: sub}
-		next[sub.Spec.ID] = e
-		put = append(put, e)
+		next, put = append(next, e), append(put, e)
 	}
-	put = slices.DeleteFunc(put, func(e *entry) bool { return next[e.sub.Spec.ID] != e })
-	var gone []*entry
-	for id, e := range old {
-		if next[id] != e {
-			gone = append(gone, e)
-		}
-	}
+	gone = append(gone, old...)
 	if len(next) == 0 {
 		delete(m.keys, key)
 	} else {
-		m.keys[key] = next
+		m.keys[key] = slices.Clip(next)
 	}
 	return m.change(put, gone)
 }

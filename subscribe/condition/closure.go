@@ -51,9 +51,8 @@ func (b *builder) bool(n node) boolFunc {
 			}
 		}
 	case *ast.MemberNode:
-		if a, at := b.attribute(n); a != nil && a.truth != nil {
-			get := a.truth
-			return func(e *Env) bool { return get(at(e)) }
+		if a, prev := b.attribute(n); a != nil && a.truth != nil {
+			return reading(a.truth, prev)
 		}
 	case *ast.BuiltinNode:
 		return b.quantifier(n)
@@ -87,6 +86,9 @@ func (b *builder) boolBinary(n *ast.BinaryNode) boolFunc {
 			return compare(n.Operator, x, y)
 		}
 	case l.number() && r.number():
+		if c, ok := constant(n.Right); ok {
+			return compareTo(n.Operator, b.float(n.Left), c)
+		}
 		if x, y := b.float(n.Left), b.float(n.Right); x != nil && y != nil {
 			return compare(n.Operator, x, y)
 		}
@@ -121,6 +123,39 @@ func compare[T int | float64 | string](op string, x, y func(*Env) T) boolFunc {
 		return func(e *Env) bool { return x(e) > y(e) }
 	case ">=":
 		return func(e *Env) bool { return x(e) >= y(e) }
+	}
+	return nil
+}
+
+// constant gives the value of a number in the text.
+func constant(n node) (float64, bool) {
+	switch n := n.(type) {
+	case *ast.FloatNode:
+		return n.Value, true
+	case *ast.IntegerNode:
+		return float64(n.Value), true
+	}
+	return 0, false
+}
+
+// compareTo is compare with a constant, the most frequent condition.
+func compareTo(op string, x floatFunc, c float64) boolFunc {
+	if x == nil {
+		return nil
+	}
+	switch op {
+	case "==":
+		return func(e *Env) bool { return x(e) == c }
+	case "!=":
+		return func(e *Env) bool { return x(e) != c }
+	case "<":
+		return func(e *Env) bool { return x(e) < c }
+	case "<=":
+		return func(e *Env) bool { return x(e) <= c }
+	case ">":
+		return func(e *Env) bool { return x(e) > c }
+	case ">=":
+		return func(e *Env) bool { return x(e) >= c }
 	}
 	return nil
 }
@@ -187,22 +222,23 @@ func member[T comparable](x func(*Env) T, list []T) boolFunc {
 	}
 }
 
-// attribute finds the schema's attribute of a name such as laser.min, and the
-// state to read it from.
-func (b *builder) attribute(n *ast.MemberNode) (*Attribute, func(*Env) *view.State) {
+// attribute finds the schema's attribute of a name such as laser.min, and
+// whether it is of the reading before.
+func (b *builder) attribute(n *ast.MemberNode) (a *Attribute, prev bool) {
 	t := b.types[n.Node]
 	name, ok := n.Property.(*ast.StringNode)
 	if !ok || t.base != baseView {
-		return nil, nil
+		return nil, false
 	}
-	return findInterface(t.kind.String()).attribute(name.Value), stateOf(t)
+	return findInterface(t.kind.String()).attribute(name.Value), t.prev
 }
 
-func stateOf(t Type) func(*Env) *view.State {
-	if t.prev {
-		return func(e *Env) *view.State { return &e.Prev }
+// reading reads a value of the views that stand, or of those before them.
+func reading[T any](get func(*view.State) T, prev bool) func(*Env) T {
+	if prev {
+		return func(e *Env) T { return get(&e.Prev) }
 	}
-	return func(e *Env) *view.State { return &e.State }
+	return func(e *Env) T { return get(&e.State) }
 }
 
 // float builds what gives a number, as float64.
@@ -222,9 +258,8 @@ func (b *builder) float(n node) floatFunc {
 			return v.float
 		}
 	case *ast.MemberNode:
-		if a, at := b.attribute(n); a != nil && a.float != nil {
-			get := a.float
-			return func(e *Env) float64 { return get(at(e)) }
+		if a, prev := b.attribute(n); a != nil && a.float != nil {
+			return reading(a.float, prev)
 		}
 	case *ast.PointerNode:
 		return func(e *Env) float64 { return e.element }
@@ -300,9 +335,8 @@ func (b *builder) int(n node) intFunc {
 			return v.int
 		}
 	case *ast.MemberNode:
-		if a, at := b.attribute(n); a != nil && a.int != nil {
-			get := a.int
-			return func(e *Env) int { return get(at(e)) }
+		if a, prev := b.attribute(n); a != nil && a.int != nil {
+			return reading(a.int, prev)
 		}
 	case *ast.UnaryNode:
 		x := b.int(n.Node)
@@ -363,9 +397,8 @@ func (b *builder) text(n node) textFunc {
 // list builds what gives a list of numbers.
 func (b *builder) list(n node) listFunc {
 	if m, ok := n.(*ast.MemberNode); ok {
-		if a, at := b.attribute(m); a != nil && a.floats != nil {
-			get := a.floats
-			return func(e *Env) []float64 { return get(at(e)) }
+		if a, prev := b.attribute(m); a != nil && a.floats != nil {
+			return reading(a.floats, prev)
 		}
 	}
 	return nil

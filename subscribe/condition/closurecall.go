@@ -12,8 +12,8 @@ func (b *builder) view(n node) viewFunc {
 	if t.base != baseView {
 		return nil
 	}
-	kind, at := t.kind, stateOf(t)
-	return func(e *Env) view.View { return at(e).Of(kind) }
+	kind := t.kind
+	return reading(func(s *view.State) view.View { return s.Of(kind) }, t.prev)
 }
 
 // call builds a call of one of our functions that give a number.
