@@ -5,24 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"slices"
 	"strings"
 
 	"callboard/subscribe/protocol"
 )
-
-// answer tells the client what is wrong with a request: in a reply if it
-// waits for one.
-func (s *session) answer(req request, problem *Problem) {
-	switch req.op {
-	case protocol.OpUnsubscribe, protocol.OpCommand, protocol.OpList:
-		if req.id != "" {
-			s.reply(req.id, nil, problem)
-			return
-		}
-	}
-	s.fail(req.id, problem)
-}
 
 // reply answers a command or a list.
 func (s *session) reply(id string, result any, err error) {
@@ -35,57 +21,80 @@ func (s *session) reply(id string, result any, err error) {
 	s.outbox.Send(r)
 }
 
-// dispatch does what a request asks for.
-func (s *session) dispatch(ctx context.Context, req request) {
-	if m, ok := req.message.(protocol.Hello); ok {
-		s.sayHello(ctx, m)
-		return
-	}
-	if !s.hello.Load() {
-		s.answer(req, badMessage("%s before hello; expected hello first", req.op))
-		return
-	}
-	if err := s.carryOut(ctx, req); err != nil && ctx.Err() == nil {
-		s.answer(req, problemOf(err))
+// dispatch does what a message asks for.
+func (s *session) dispatch(ctx context.Context, m any) {
+	s.server.metrics.received.WithLabelValues(op(m)).Inc()
+	broker := s.server.config.Broker
+	var err error
+	switch m := m.(type) {
+	case *protocol.Hello:
+		s.sayHello(ctx, *m)
+	case *protocol.Subscribe:
+		if err = s.may(m.Op, (*Grant).subscribes); err == nil {
+			err = broker.Subscribe(ctx, s.conn, *m)
+		}
+		s.failed(ctx, m.ID, err)
+	case *protocol.Update:
+		if err = s.may(m.Op, (*Grant).subscribes); err == nil {
+			err = broker.Update(ctx, s.conn, *m)
+		}
+		s.failed(ctx, m.ID, err)
+	case *protocol.Unsubscribe:
+		if err = s.may(m.Op, nil); err == nil {
+			err = broker.Unsubscribe(ctx, s.conn, *m)
+		}
+		s.refused(ctx, m.ID, err)
+	case *protocol.Ack:
+		if err = s.may(m.Op, nil); err == nil {
+			err = broker.Ack(ctx, s.conn, *m)
+		}
+		s.failed(ctx, "", err)
+	case *protocol.Command:
+		if err = s.may(m.Op, (*Grant).commands); err == nil {
+			err = s.command(ctx, *m)
+		}
+		s.refused(ctx, m.ID, err)
+	case *protocol.List:
+		if err = s.may(m.Op, nil); err == nil {
+			err = s.list(ctx, *m)
+		}
+		s.refused(ctx, m.ID, err)
 	}
 }
 
-func (s *session) carryOut(ctx context.Context, req request) error {
-	broker := s.server.config.Broker
-	switch m := req.message.(type) {
-	case protocol.Subscribe:
-		if !s.grant.Subscribe {
-			return forbidden("subscribe")
-		}
-		return broker.Subscribe(ctx, s.conn, m)
-	case protocol.Update:
-		if !s.grant.Subscribe {
-			return forbidden("subscribe")
-		}
-		return broker.Update(ctx, s.conn, m)
-	case protocol.Unsubscribe:
-		return broker.Unsubscribe(ctx, s.conn, m)
-	case protocol.Ack:
-		return broker.Ack(ctx, s.conn, m)
-	case protocol.Command:
-		return s.command(ctx, m)
-	case protocol.List:
-		return s.list(ctx, m)
+// may says why a client may not do something, nil if it may: hello comes
+// first, and its token must allow it.
+func (s *session) may(op string, allows func(*Grant) bool) error {
+	if !s.hello.Load() {
+		return badMessage("%s before hello; expected hello first", op)
+	}
+	if allows != nil && !allows(s.grant) {
+		return &Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow %s", op)}
 	}
 	return nil
 }
 
-func forbidden(what string) error {
-	return &Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow to %s", what)}
+func (g *Grant) subscribes() bool { return g.Subscribe }
+func (g *Grant) commands() bool   { return g.Command }
+
+// failed tells the client of an error.
+func (s *session) failed(ctx context.Context, id string, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.fail(id, err)
+	}
+}
+
+// refused tells it to a client that waits for a reply.
+func (s *session) refused(ctx context.Context, id string, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.reply(id, nil, err)
+	}
 }
 
 func (s *session) command(ctx context.Context, m protocol.Command) error {
 	grant := *s.grant
-	if !grant.Command {
-		return forbidden("command")
-	}
 	if !grant.Allows(m.Robot) {
-		return &Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow to command robot %q", shorten(m.Robot))}
+		return &Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow to command robot %q", m.Robot[:min(len(m.Robot), 64)])}
 	}
 	return s.later(ctx, "robot "+m.Robot, m.ID, func(ctx context.Context) (any, error) {
 		return s.server.config.Broker.Command(ctx, grant, m)
@@ -93,9 +102,6 @@ func (s *session) command(ctx context.Context, m protocol.Command) error {
 }
 
 func (s *session) list(ctx context.Context, m protocol.List) error {
-	if !slices.Contains(lists, m.What) {
-		return badMessage("%s", unknown("list", m.What, lists))
-	}
 	grant := *s.grant
 	return s.later(ctx, "list", m.ID, func(ctx context.Context) (any, error) {
 		// A list is long: the next waits until the client has read.
@@ -147,15 +153,13 @@ func (s *session) sayHello(ctx context.Context, m protocol.Hello) {
 	}
 	m.Token = ""
 	if !grant.Subscribe && len(m.Subscriptions) > 0 {
-		s.fail("", forbidden("subscribe"))
+		s.fail("", &Problem{Code: protocol.Forbidden, Message: "the token does not allow subscribe; expected hello without subscriptions"})
 		return
 	}
 	s.anonymous.Store(m.Client == "")
 	s.grant = grant
 	if err := s.server.config.Broker.Hello(ctx, s.conn, m, *grant); err != nil {
-		if ctx.Err() == nil {
-			s.fail("", err)
-		}
+		s.failed(ctx, "", err)
 		return
 	}
 	s.hello.Store(true)

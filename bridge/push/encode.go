@@ -59,9 +59,11 @@ func appendNotify(dst []byte, n *protocol.Notify) []byte {
 	return append(dst, '}')
 }
 
-// op gives the operation of a message that a broker sends.
+// op gives the operation of a message, "" if it is none.
 func op(m any) string {
-	switch m.(type) {
+	switch m := m.(type) {
+	case *protocol.Hello, *protocol.Subscribe, *protocol.Update, *protocol.Unsubscribe, *protocol.Ack, *protocol.Command, *protocol.List:
+		return reflect.ValueOf(m).Elem().FieldByName("Op").String()
 	case *protocol.Welcome:
 		return protocol.OpWelcome
 	case *protocol.Subscribed:
@@ -239,7 +241,8 @@ func isEmpty(v reflect.Value) bool {
 
 func appendFloat(dst []byte, f float64) []byte { return appendFloatBits(dst, f, 64) }
 
-// appendFloatBits writes a number as encoding/json does, null if not finite.
+// appendFloatBits writes the shortest number that reads back the same, null if
+// it is not finite.
 func appendFloatBits(dst []byte, f float64, bits int) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)

@@ -26,7 +26,7 @@ func (s *Server) handler() http.Handler {
 		mux.Handle("GET /api/"+what, s.ours(s.allowed(s.list(what))))
 	}
 	mux.Handle("GET /api/worlds/{name}", s.ours(s.allowed(http.HandlerFunc(s.world))))
-	mux.Handle("/api/", s.ours(s.allowed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("GET /api/", s.ours(s.allowed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, protocol.NotFound, "no such path: "+r.URL.Path)
 	}))))
 	if s.config.Page != nil {
@@ -127,9 +127,17 @@ func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request, given bool
 	if given {
 		s.config.Logger.Warn("request with an unknown token", "remote", r.RemoteAddr)
 	}
-	w.Header().Add("WWW-Authenticate", `Basic realm="callboard: the token is the password", charset="UTF-8"`)
+	w.Header().Add("WWW-Authenticate", `Basic realm="callboard`+realm(s.config.ID)+`: the token is the password", charset="UTF-8"`)
 	w.Header().Add("WWW-Authenticate", `Bearer realm="callboard"`)
 	refuse(w, http.StatusUnauthorized, protocol.Unauthorized, "a token is needed; expected Authorization: Bearer, or Basic with the token as password")
+}
+
+// realm gives a broker's id as it may stand in a quoted string.
+func realm(id string) string {
+	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return ""
+	}
+	return " " + id
 }
 
 // allowed lets requests with a token through.
@@ -174,7 +182,7 @@ func (s *Server) world(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	refuse(w, http.StatusNotFound, protocol.NotFound, "no floor plan of world "+shorten(name))
+	refuse(w, http.StatusNotFound, protocol.NotFound, "no floor plan of this world")
 }
 
 // sameOrigin tells whether a request comes from a page of ours, or from no

@@ -24,6 +24,7 @@ import (
 // Config is what a Server serves, and how.
 type Config struct {
 	Broker   Broker       // required
+	ID       string       // the broker's, for whoever is asked for a token
 	Listener net.Listener // required; closed by Run
 	TLS      *tls.Config  // nil: plain HTTP; see LoadTLS
 	Tokens   []Token      // none: everyone may do everything
@@ -40,6 +41,8 @@ type Config struct {
 	MaxSessions      int           // WebSocket connections at a time; default 10,000
 	MaxSubscriptions int           // in one hello; default 10,000
 	Logger           *slog.Logger  // default: discard
+
+	maxHello int // bytes; protocol.MaxHello, less in tests
 }
 
 const (
@@ -71,6 +74,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxSubscriptions <= 0 {
 		c.MaxSubscriptions = 10_000
+	}
+	if c.maxHello == 0 {
+		c.maxHello = protocol.MaxHello
 	}
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -220,7 +221,7 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 	}
 	limit := protocol.MaxMessage
 	if !s.hello.Load() {
-		limit = protocol.MaxHello
+		limit = s.server.config.maxHello
 	}
 	text, err := s.readMessage(ctx, r, limit)
 	if len(text) > protocol.MaxMessage {
@@ -233,43 +234,59 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	m := s.server.metrics
-	m.receivedBytes.Add(float64(len(text)))
-	wanted := websocket.TextMessage
-	if s.cbor {
-		wanted = websocket.BinaryMessage
-	}
-	req, problem := request{}, (*Problem)(nil)
+	s.server.metrics.receivedBytes.Add(float64(len(text)))
+	m, id, problem := s.decode(kind, text)
 	switch {
-	case kind != wanted && s.cbor:
-		problem = badMessage("a text frame; expected CBOR in a binary frame")
-	case kind != wanted:
-		problem = badMessage("a binary frame; expected JSON in a text frame")
-	default:
-		req, problem = s.decode(text)
-	}
-	if len(text) > protocol.MaxMessage && req.op != protocol.OpHello {
+	case len(text) > protocol.MaxMessage && !saysHello(m, text):
 		s.tooLarge(protocol.MaxMessage)
-		return nil
+	case problem != nil:
+		s.server.metrics.received.WithLabelValues("bad").Inc()
+		s.fail(id, problem)
+	default:
+		s.dispatch(ctx, m)
 	}
-	if problem != nil {
-		m.received.WithLabelValues("bad").Inc()
-		s.answer(req, problem)
-		return nil
-	}
-	m.received.WithLabelValues(req.op).Inc()
-	s.dispatch(ctx, req)
 	return nil
 }
 
-func (s *session) decode(text []byte) (request, *Problem) {
-	if s.cbor {
-		var problem *Problem
+// saysHello tells whether a message is a hello, even one that is wrong.
+func saysHello(m any, text []byte) bool {
+	if m != nil {
+		_, ok := m.(*protocol.Hello)
+		return ok
+	}
+	hello := false
+	if json.Valid(text) {
+		members(text, func(name string, value []byte) {
+			hello = hello || name == "op" && unquote(value) == protocol.OpHello
+		})
+	}
+	return hello
+}
+
+// decode reads a client's message. If it is wrong, id is what it named.
+func (s *session) decode(kind int, text []byte) (m any, id string, problem *Problem) {
+	switch {
+	case kind == websocket.TextMessage && s.cbor:
+		return nil, "", badMessage("a text frame; expected CBOR in a binary frame")
+	case kind == websocket.BinaryMessage && !s.cbor:
+		return nil, "", badMessage("a binary frame; expected JSON in a text frame")
+	case s.cbor:
 		if text, problem = jsonOfCBOR(text); problem != nil {
-			return request{}, problem
+			return nil, "", problem
 		}
 	}
-	return decode(text, s.server.config.MaxSubscriptions)
+	if problem = guard(text, s.server.config.MaxSubscriptions); problem != nil {
+		return nil, "", problem
+	}
+	m, invalid := protocol.Decode(text)
+	if invalid != nil {
+		return nil, invalid.ID, &Problem{Code: invalid.Code, Message: invalid.Error()}
+	}
+	return m, "", nil
+}
+
+func badMessage(format string, args ...any) *Problem {
+	return &Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
 }
 
 func (s *session) tooLarge(limit int) {

@@ -31,7 +31,6 @@ func TestTranscript(t *testing.T) {
 		{`{"op":"command","id":"d","robot":"r0","interface":"position2d","index":0,"name":"velocity","args":[0.5,null,"<"],"ttl":2}`, ``,
 			`{"op":"reply","id":"d","ok":true,"result":{"args":[0.5,null,"<"],"did":"velocity"}}`},
 		{`{"op":"list","id":"e","what":"robots"}`, ``, `{"op":"reply","id":"e","ok":true,"result":[{"token":"","what":"robots"}]}`},
-		{`{"op":"list","id":"f","what":"cats"}`, ``, `{"op":"reply","id":"f","ok":false,"error":{"code":"bad_message","message":"unknown list \"cats\"; expected one of robots, brokers, subscriptions"}}`},
 		{`{"op":"hello"}`, ``, `{"op":"error","code":"bad_message","message":"hello for the second time; expected it once a connection"}`},
 	} {
 		c.send(step.say)
@@ -89,48 +88,38 @@ func TestWhatTheBrokerSends(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	s := start(t, Config{})
 	deep := strings.Repeat("[", 500_000)
-	tests := []struct{ say, code, message string }{
-		{``, "bad_message", "not JSON: unexpected end"},
-		{`{"op":`, "bad_message", "not JSON: unexpected end of JSON input, at byte 6"},
-		{`{"op":"ack"} {}`, "bad_message", "not JSON: invalid character '{' after top-level value, at byte 14"},
-		{deep, "bad_message", "exceeded max depth"},
-		{`null`, "bad_message", "not an object"},
-		{`[1]`, "bad_message", "not an object"},
-		{`{}`, "bad_message", `no "op"`},
-		{`{"op":7}`, "bad_message", `field "op" is wrong; expected a string`},
-		{`{"OP":"hello"}`, "bad_message", `no "op"`},
-		{`{"op":"shout","id":"x"}`, "bad_message", `unknown op "shout"; expected one of hello, subscribe, update, unsubscribe, ack, command, list`},
-		{`{"op":"subscribe","id":"x"}`, "bad_message", `field "condition" is missing; expected a condition`},
-		{`{"op":"subscribe","condition":"true"}`, "bad_message", `field "id" is missing or empty`},
-		{`{"op":"subscribe","id":"` + strings.Repeat("x", 300) + `","condition":"true"}`, "bad_message", `field "id" is wrong; expected at most 256 bytes`},
-		{`{"op":"subscribe","id":"x","condition":"true","intervall":1}`, "bad_message", `unknown field "intervall"; expected one of id, condition, robots`},
-		{`{"op":"subscribe","id":"x","condition":"true","token":1}`, "bad_message", `unknown field "token"`},
-		{`{"op":"subscribe","id":"x","condition":"true","For":1}`, "bad_message", `unknown field "For"`},
-		{`{"op":"subscribe","id":"x","condition":"true","for":"1"}`, "bad_message", `field "for" is wrong; expected seconds`},
-		{`{"op":"subscribe","id":"x","condition":"true","min_interval":-1}`, "bad_message", `field "min_interval" is wrong; expected seconds, 0 or more`},
-		{`{"op":"subscribe","id":"x","condition":"true","robots":"r0"}`, "bad_message", `field "robots" is wrong; expected an array of strings`},
-		{`{"op":"subscribe","id":"x","condition":"true","select":["a"]}`, "bad_message", `field "select" is wrong; expected an object of strings`},
-		{`{"op":"update","id":"x","conditon":"true"}`, "bad_message", `unknown field "conditon"`},
-		{`{"op":"ack","source":"b1"}`, "bad_message", `field "num" is missing`},
-		{`{"op":"ack","source":"b1","num":-1}`, "bad_message", `field "num" is wrong; expected a whole number, 0 or more`},
-		{`{"op":"ack","source":"b1","num":1.5}`, "bad_message", `field "num" is wrong`},
-		{`{"op":"command","robot":"r0"}`, "bad_message", `field "id" is missing`},
-		{"{\"op\":\"hello\",\"client\":\"\xff\"}", "bad_message", "not UTF-8"},
+	tests := []struct{ say, message string }{
+		{``, "not JSON: it ends too early"},
+		{`{"op":`, "not JSON: it ends too early"},
+		{`{"op":"ack"} {}`, "behind the object"},
+		{deep, "expected an object"},
+		{`{"a":` + deep, "exceeded max depth"},
+		{`null`, "expected an object"},
+		{`{}`, "`op`: missing"},
+		{`{"op":"shout","id":"x"}`, "is unknown"},
+		{`{"op":"subscribe","id":"x","condition":"true","intervall":1}`, "`intervall`: unknown field"},
+		{`{"op":"update","id":"x","conditon":"true"}`, "`conditon`: unknown field"},
+		{`{"op":"ack","source":"b1","num":-1}`, "`num`: this is the number -1"},
+		{`{"op":"command","id":"q","robot":"r0"}`, "`name`: missing"},
+		{`{"op":"list","id":"x","what":"cats"}`, "cats"},
+		{`{"op":"command","id":"q","robot":"r0","name":"x","args":[` + strings.Repeat(`[],`, 340_000) + `[]]}`, ""},
+		{"{\"op\":\"hello\",\"client\":\"\xff\"}", "not UTF-8"},
 	}
 	c := s.greeted(t)
 	for _, tt := range tests {
 		c.send(tt.say)
 		got := c.next()
-		if !strings.Contains(got, `"op":"error"`) || !strings.Contains(got, `"code":"`+tt.code+`"`) || !strings.Contains(got, strings.ReplaceAll(tt.message, `"`, `\"`)) {
-			t.Errorf("%.100s: got %s, expected %s: %s", tt.say, got, tt.code, tt.message)
+		if tt.message == "" && strings.HasPrefix(got, `{"op":"reply","id":"q","ok":true`) {
+			continue // it is allowed
+		}
+		if !strings.Contains(got, `"op":"error"`) || !strings.Contains(got, `"code":"bad_message"`) || !strings.Contains(got, tt.message) {
+			t.Errorf("%.100s: got %s, expected bad_message: %s", tt.say, got, tt.message)
 		}
 	}
 	if err := c.WriteMessage(websocket.BinaryMessage, []byte(`{"op":"list"}`)); err != nil {
 		t.Fatal(err)
 	}
 	c.expect(`{"op":"error","code":"bad_message","message":"a binary frame; expected JSON in a text frame"}`)
-	c.send(`{"op":"command","id":"q","robot":"r0","name":""}`)
-	c.expect(`{"op":"reply","id":"q","ok":false,"error":{"code":"bad_message","message":"field \"name\" is missing or empty; expected a string"}}`)
 	c.send(`{"op":"list","id":"still here","what":"brokers"}`)
 	if got := c.next(); !strings.Contains(got, `"ok":true`) {
 		t.Errorf("afterwards: %s", got)
@@ -140,18 +129,18 @@ func TestGarbage(t *testing.T) {
 func TestBeforeHello(t *testing.T) {
 	s := start(t, Config{MaxSubscriptions: 2})
 	c := s.dial(t, nil, nil)
-	for say, want := range map[string]string{
-		`{"op":"list","id":"a","what":"robots"}`: `{"op":"reply","id":"a","ok":false,"error":{"code":"bad_message","message":"list before hello; expected hello first"}}`,
-		`{"op":"ack","source":"b","num":1}`:      `{"op":"error","code":"bad_message","message":"ack before hello; expected hello first"}`,
-		`{"op":"hello","num":[1]}`:               `{"op":"error","code":"bad_message","message":"field \"num\" is wrong; expected an object of whole numbers by source, at most 10000"}`,
-		`{"op":"hello","attachment":-1}`:         `{"op":"error","code":"bad_message","message":"field \"attachment\" is wrong; expected a whole number, 0 or more"}`,
-		`{"op":"hello","subscriptions":{}}`:      `{"op":"error","code":"bad_message","message":"field \"subscriptions\" is wrong; expected an array of subscriptions"}`,
-		`{"op":"hello","subscriptions":[3]}`:     `{"op":"error","code":"bad_message","message":"subscriptions[0]: not an object; expected a JSON object"}`,
-		`{"op":"hello","subscriptions":[{"id":"a","condition":""},{"id":"b","condition":"","iff":1}]}`:                   `{"op":"error","code":"bad_message","message":"subscriptions[1]: unknown field \"iff\"; expected one of id, condition, robots, devices, trigger, min_interval, for, select, keep"}`,
-		`{"op":"hello","subscriptions":[{"id":"a","condition":""},{"id":"b","condition":""},{"id":"c","condition":""}]}`: `{"op":"error","code":"overloaded","message":"hello has too many subscriptions; expected at most 2"}`,
+	for _, tt := range []struct{ say, want string }{
+		{`{"op":"list","id":"a","what":"robots"}`, `{"op":"reply","id":"a","ok":false,"error":{"code":"bad_message","message":"list before hello; expected hello first"}}`},
+		{`{"op":"subscribe","id":"a","condition":"true"}`, `{"op":"error","id":"a","code":"bad_message","message":"subscribe before hello; expected hello first"}`},
+		{`{"op":"ack","source":"b","num":1}`, `{"op":"error","code":"bad_message","message":"ack before hello; expected hello first"}`},
+		{`{"op":"hello","num":[1]}`, `{"op":"error","code":"bad_message"`},
+		{`{"op":"hello","subscriptions":[3]}`, `{"op":"error","code":"bad_message"`},
+		{`{"op":"hello","subscriptions":[{},{},{}],"client":"` + strings.Repeat("x", guardFrom) + `"}`, `{"op":"error","code":"overloaded","message":"3 subscriptions in one message; expected at most 2"}`},
 	} {
-		c.send(say)
-		c.expect(want)
+		c.send(tt.say)
+		if got := c.next(); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%.100s: got %s, expected %s", tt.say, got, tt.want)
+		}
 	}
 	// It may be said right after all that, others following without waiting.
 	c.send(`{"op":"hello"}`)
@@ -191,10 +180,11 @@ func TestNoHello(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	s := start(t, Config{})
+	const maxHello = 4 << 20
+	s := start(t, Config{maxHello: maxHello})
 	pad := func(text string, size int) string { return text + strings.Repeat(" ", size-len(text)) }
 	c := s.dial(t, nil, nil)
-	c.send(pad(`{"op":"hello"}`, protocol.MaxHello))
+	c.send(pad(`{"op":"hello"}`, maxHello))
 	c.expect(welcome)
 	if len(s.large) != 0 {
 		t.Errorf("%d places for large messages are still taken", len(s.large))
@@ -207,10 +197,18 @@ func TestSizes(t *testing.T) {
 	c.closed(1009)
 
 	c = s.dial(t, nil, nil)
-	_ = c.WriteMessage(websocket.TextMessage, []byte(pad(`{"op":"hello"}`, protocol.MaxHello+1)))
+	_ = c.WriteMessage(websocket.TextMessage, []byte(pad(`{"op":"hello"}`, maxHello+1)))
 	c.closed(1009)
 
 	c = s.dial(t, nil, nil)
+	c.send(pad(`{"op":"hello","num":7}`, protocol.MaxMessage+1))
+	if got := c.next(); !strings.Contains(got, "bad_message") {
+		t.Errorf("a large hello that is wrong: %s", got)
+	}
+	c.send(`{"op":"hello","subscriptions":[` + strings.Repeat(`{},`, 1<<20) + `{}]}`)
+	if got := c.next(); !strings.Contains(got, "overloaded") {
+		t.Errorf("a hello with a million subscriptions: %s", got)
+	}
 	c.send(pad(`{"op":"list","id":"a","what":"robots"}`, protocol.MaxMessage+1))
 	c.closed(1009)
 	if len(s.large) != 0 {

@@ -1,0 +1,55 @@
+package push
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"callboard/subscribe/protocol"
+)
+
+const (
+	guardFrom  = 4 << 10   // smaller messages, in bytes, cannot become large
+	valuesMost = 1_000_000 // values in one message
+)
+
+// guard refuses messages that would take many times their bytes once decoded:
+// a hello of 64 MiB can list 20 million empty subscriptions. It decodes
+// nothing. What is not JSON is for the decoder to tell.
+func guard(text []byte, subscriptions int) *Problem {
+	if len(text) < guardFrom {
+		return nil
+	}
+	if !json.Valid(text) {
+		// The decoder stops at the fault; what comes before it must be small.
+		return guardValues(text)
+	}
+	var problem *Problem
+	members(text, func(name string, value []byte) {
+		if name != "subscriptions" {
+			return
+		}
+		n := 0
+		elements(value, func([]byte) { n++ })
+		if n > subscriptions {
+			problem = &Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d subscriptions in one message; expected at most %d", n, subscriptions)}
+		}
+	})
+	if problem != nil {
+		return problem
+	}
+	return guardValues(text)
+}
+
+// guardValues counts what may be a value, that in strings too.
+func guardValues(text []byte) *Problem {
+	n := 0
+	for _, c := range text {
+		if c == ',' || c == '{' || c == '[' {
+			n++
+		}
+	}
+	if n > valuesMost {
+		return &Problem{Code: protocol.TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", valuesMost)}
+	}
+	return nil
+}
