@@ -7,7 +7,7 @@ const (
 	maxBuckets   = 1 << 20
 	maxEntries   = 1 << 25 // of standing segments, over all buckets
 	minBucket    = 0.25    // m
-	perBucket    = 2.0     // segments that a bucket is meant for
+	perBucket    = 8.0     // segments that a bucket is meant for
 	spareBuckets = 64
 )
 
