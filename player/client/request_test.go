@@ -133,8 +133,30 @@ func TestLateAnswers(t *testing.T) {
 		if got := <-results; got.name != "d" || got.err != nil {
 			t.Errorf("got %+v, expected d", got)
 		}
-		if c := r.Counters(); c.Timeouts != 2 || c.Unsolicited != 2 {
-			t.Errorf("counters %+v, expected 2 timeouts, and 2 late answers as unsolicited", c)
+
+		ask("e") // never answered, and forgotten after a while
+		<-results
+		time.Sleep(5 * time.Second)
+		f.ack(ask("f"), poseOf("f", 6))
+		if got := <-results; got.name != "f" || got.err != nil {
+			t.Errorf("got %+v, expected f", got)
+		}
+
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() {
+			results <- result{err: r.Request(soon, sim0, iface.ReqSimulationGetPose2D, poseOf("g", 0), nil)}
+		}()
+		given := <-held
+		<-results // given up by the caller
+		next := ask("h")
+		f.ack(given, poseOf("g", 7))
+		f.ack(next, poseOf("h", 8))
+		if got := <-results; got.name != "h" || got.err != nil {
+			t.Errorf("got %+v, expected h", got)
+		}
+		if c := r.Counters(); c.Timeouts != 3 || c.Unsolicited != 3 {
+			t.Errorf("counters %+v, expected 3 timeouts, and 3 late answers as unsolicited", c)
 		}
 	})
 }
@@ -189,15 +211,17 @@ func TestRequestErrors(t *testing.T) {
 }
 
 // A command is with the kernel when Send returns, and arrives even if Run is
-// ended at once and much is unread.
+// ended at once, the server is slow to read it and much is unread.
 func TestLastCommandArrives(t *testing.T) {
 	commands := make(chan player.Message, 10)
+	read := make(chan struct{})
 	ended := make(chan error, 1)
 	address := listen(t, func(conn net.Conn) {
 		f := newFake(t, conn, laser0, robot0)
 		f.on = func(f *fake, m player.Message) bool {
 			if m.Type == player.Command {
 				commands <- m
+				<-read
 			}
 			return false
 		}
@@ -216,8 +240,19 @@ func TestLastCommandArrives(t *testing.T) {
 	if err := r.Send(context.Background(), robot0, iface.CmdPosition2DVel, cmd); err != nil {
 		t.Fatal(err)
 	}
-	r.stop(t)
 	m := <-commands
+	if err := r.Send(context.Background(), robot0, iface.CmdPosition2DVel, cmd); err != nil {
+		t.Fatal(err)
+	}
+	r.cancel()
+	select { // a client that hangs up hard is gone by now
+	case err := <-r.done:
+		r.done <- err
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(read)
+	<-commands
+	r.stop(t)
 	var got iface.Position2DCmdVel
 	if err := iface.Decode(m.Body, &got); err != nil || got != *cmd || m.Addr.Robot != port {
 		t.Errorf("got %+v of %+v, %v, expected %+v", got, m.Header, err, cmd)

@@ -3,6 +3,7 @@ package client_test
 import (
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -104,6 +105,12 @@ func TestPushSession(t *testing.T) {
 		if got := r.events.all(); got[len(got)-1] != "round" || len(got) != 5 {
 			t.Errorf("events %q, expected a round at the end after 100 ms of silence", got)
 		}
+		f.synch() // nobody has asked for a round
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := r.events.all(); len(got) != 5 || r.Counters().Unsolicited != 1 {
+			t.Errorf("events %q, %d unsolicited, expected one round only and the SYNCH as unsolicited", got, r.Counters().Unsolicited)
+		}
 		var mode iface.DeviceDatamodeReq
 		f.decode(f.got[0], &mode)
 		if mode.Mode != player.Push || f.count(player.InterfacePlayer, player.Request, player.PlayerData) != 0 {
@@ -192,8 +199,9 @@ func TestLateGeometry(t *testing.T) {
 // Geometry comes in DATA messages, too: by itself and with ranger scans.
 func TestGeometryFromData(t *testing.T) {
 	quiet := func(f *fake) { f.geometry = nil }
-	cfg := client.Config{BackoffMin: time.Hour, BackoffMax: time.Hour}
+	cfg := client.Config{BackoffMin: 10 * time.Second} // asked again after 20 s
 	one(t, cfg, []player.Addr{ranger0, sonar0, robot0}, quiet, func(t *testing.T, f *fake, r *running) {
+		f.data(ranger0, iface.DataRangerRangestamped, 0, &iface.RangerDataRangestamped{Geom: *rangerAt, Config: *rangerIs})
 		f.data(ranger0, iface.DataRangerRangestamped, 1, &iface.RangerDataRangestamped{HaveConfig: 1, Config: *rangerIs})
 		f.data(ranger0, iface.DataRangerIntnsstamped, 1, &iface.RangerDataIntnsstamped{HaveGeom: 1, Geom: *rangerAt, HaveConfig: 1, Config: *rangerIs})
 		f.data(ranger0, iface.DataRangerRangestamped, 2, &iface.RangerDataRangestamped{HaveGeom: 1, Geom: *rangerAt, HaveConfig: 1, Config: *rangerIs})
@@ -203,13 +211,30 @@ func TestGeometryFromData(t *testing.T) {
 		f.data(ranger0, iface.DataRangerGeom, 4, &moved)
 		f.data(sonar0, iface.DataSonarGeom, 5, sonarAt)
 		f.data(robot0, iface.DataPosition2DGeom, 6, robotAt)
-		expectEvents(t, r, "up ranger:0 sonar:0 position2d:0",
+		odd := *rangerIs
+		odd.RangeRes = math.NaN() // a field that the driver never sets
+		for range 2 {
+			f.data(ranger0, iface.DataRangerRangestamped, 7, &iface.RangerDataRangestamped{HaveConfig: 1, Config: odd})
+		}
+		expectEvents(t, r, "up ranger:0 sonar:0 position2d:0", "DATA 2 of ranger:0 at 0",
 			"changed ranger:0 geometry false config true", "DATA 2 of ranger:0 at 1",
 			"changed ranger:0 geometry true config true", "DATA 4 of ranger:0 at 1",
 			"DATA 2 of ranger:0 at 2", "DATA 5 of ranger:0 at 3",
 			"changed ranger:0 geometry true config true", "DATA 5 of ranger:0 at 4",
 			"changed sonar:0 geometry true config false", "DATA 2 of sonar:0 at 5",
-			"changed position2d:0 geometry true config false", "DATA 2 of position2d:0 at 6")
+			"changed position2d:0 geometry true config false", "DATA 2 of position2d:0 at 6",
+			"changed ranger:0 geometry true config true", "DATA 2 of ranger:0 at 7", "DATA 2 of ranger:0 at 7")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for _, q := range []struct {
+			interf  player.Interface
+			subtype uint8
+		}{{player.InterfaceRanger, iface.ReqRangerGetGeom}, {player.InterfaceRanger, iface.ReqRangerGetConfig},
+			{player.InterfaceSonar, 1}, {player.InterfacePosition2D, 1}} {
+			if n := f.count(q.interf, player.Request, q.subtype); n != 1 {
+				t.Errorf("%s was asked %d times for %d, expected once: it is known from data", q.interf, n, q.subtype)
+			}
+		}
 		if g := r.events.change[2].Geometry; g.Elements[0].X != 0.8 || r.events.change[1].Geometry.Elements[0].X != 0.7 {
 			t.Errorf("geometry is %v after %v, expected 0.8 after 0.7", g, r.events.change[1].Geometry)
 		}
@@ -316,8 +341,8 @@ func TestUnknownInterface(t *testing.T) {
 	events.show = func(h player.Header, payload any) string {
 		return fmt.Sprintf("%s %x", h, payload.(*iface.Raw).Body)
 	}
-	cfg := client.Config{Handler: events, Open: func(a player.Addr) bool { return a.Interf == 200 }}
-	one(t, cfg, []player.Addr{laser0, odd}, nil, func(t *testing.T, f *fake, r *running) {
+	cfg := client.Config{Handler: events, Open: func(a player.Addr) bool { return a.Interf != player.InterfaceLaser }}
+	one(t, cfg, []player.Addr{laser0, addr(player.InterfacePlayer, 0), odd}, nil, func(t *testing.T, f *fake, r *running) {
 		f.data(odd, 9, 1, &iface.Raw{Body: []byte{1, 2, 3, 4}})
 		expectEvents(t, r, "up 200:3", "DATA 9 of 200:3 01020304")
 	})
@@ -449,5 +474,98 @@ func TestBackoff(t *testing.T) {
 		if !slices.Equal(at, want[:len(at)]) || len(at) < 9 {
 			t.Errorf("attempts at %v, expected %v", at, want)
 		}
+	})
+}
+
+// Not all of a large server's devices are asked at once.
+func TestManyDevices(t *testing.T) {
+	var devices []player.Addr
+	for i := range uint16(300) {
+		devices = append(devices, addr(player.InterfaceLaser, i))
+	}
+	held := make(chan player.Message, len(devices))
+	prepare := func(f *fake) {
+		for _, d := range devices {
+			f.geometry[d] = []any{laserAt}
+		}
+		f.on = func(f *fake, m player.Message) bool {
+			if m.Interf == player.InterfacePlayer && m.Subtype == player.PlayerDev {
+				held <- m
+				return true
+			}
+			return false
+		}
+	}
+	one(t, client.Config{}, devices, prepare, func(t *testing.T, f *fake, r *running) {
+		if n := len(held); n != 64 {
+			t.Errorf("%d devices were asked for at once, expected 64", n)
+		}
+		for range devices {
+			f.answer(<-held)
+		}
+		synctest.Wait()
+		if n := len(r.events.ups[0]); n != 300 || r.events.ups[0][299].Geometry == nil {
+			t.Errorf("%d devices are up, expected 300 with geometry", n)
+		}
+	})
+}
+
+// Answers that do not belong to the requests end the session.
+func TestAnswersOutOfStep(t *testing.T) {
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool {
+			if m.Interf == player.InterfacePlayer && m.Subtype == player.PlayerDev {
+				f.ack(m, &iface.DeviceReq{Addr: robot0, Access: player.AccessOpen})
+				return true
+			}
+			return false
+		}
+	}
+	one(t, client.Config{}, []player.Addr{laser0}, prepare, func(t *testing.T, f *fake, r *running) {
+		if err := r.events.lastDown(); err == nil || !strings.Contains(err.Error(), "out of step: opening laser:0 was answered for position2d:0") {
+			t.Errorf("ended with %v", err)
+		}
+	})
+}
+
+// A driver that the answer to DEV does not name is asked for.
+func TestDriverInfo(t *testing.T) {
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool {
+			switch {
+			case m.Interf == player.InterfacePlayer && m.Subtype == player.PlayerDev:
+				f.ack(m, &iface.DeviceReq{Addr: robot0, Access: player.AccessOpen})
+			case m.Interf == player.InterfacePlayer && m.Subtype == player.PlayerDriverinfo:
+				var info iface.DeviceDriverinfo
+				f.decode(m, &info)
+				info.DriverName = "unterminated"
+				f.ack(m, &info)
+			default:
+				return false
+			}
+			return true
+		}
+	}
+	one(t, client.Config{}, []player.Addr{robot0}, prepare, func(t *testing.T, f *fake, r *running) {
+		if len(r.events.ups) != 1 || r.events.ups[0][0].Driver != "unterminated" {
+			t.Errorf("up with %+v, expected the driver's name", r.events.ups)
+		}
+	})
+}
+
+// Readings that come while geometry is waited for are not kept without limit:
+// then Up comes without it.
+func TestFloodBeforeUp(t *testing.T) {
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool { return m.Interf == player.InterfaceLaser }
+	}
+	one(t, client.Config{SetupTimeout: time.Hour}, []player.Addr{laser0}, prepare, func(t *testing.T, f *fake, r *running) {
+		big := laserScan(make([]float32, 1<<18)...) // 1 MiB
+		want := []string{"up laser:0"}
+		for i := range 6 {
+			f.data(laser0, 1, float64(i), big)
+			want = append(want, fmt.Sprintf("DATA 1 of laser:0 at %d", i))
+		}
+		expectEvents(t, r, want...)
 	})
 }

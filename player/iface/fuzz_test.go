@@ -13,14 +13,29 @@ import (
 	"callboard/player/xdr"
 )
 
-// FuzzHeader: any 40 bytes are a header or an error, and what is read is
-// written again, apart from bits that do not count.
-func FuzzHeader(f *testing.F) {
+// seeds are the captures' messages, one of each kind and size. Long ones teach
+// the fuzzer nothing more.
+func seeds(f *testing.F) []player.Message {
+	var out []player.Message
+	seen := map[player.Header]bool{}
 	for _, name := range captureNames(f) {
 		c := loadCapture(f, name)
 		for _, m := range append(c.C2S, c.S2C...) {
-			f.Add(m.Header.Append(nil))
+			kind := player.Header{Addr: player.Addr{Interf: m.Interf}, Type: m.Type, Subtype: m.Subtype, Size: m.Size}
+			if !seen[kind] && len(m.Body) < 2000 {
+				seen[kind] = true
+				out = append(out, m)
+			}
 		}
+	}
+	return out
+}
+
+// FuzzHeader: any 40 bytes are a header or an error, and what is read is
+// written again, apart from bits that do not count.
+func FuzzHeader(f *testing.F) {
+	for _, m := range seeds(f) {
+		f.Add(m.Header.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := player.ParseHeader(b)
@@ -48,13 +63,8 @@ func FuzzHeader(f *testing.F) {
 // nothing panics, memory stays within a small multiple of the bytes, and what
 // decodes encodes to bytes that decode to the same.
 func FuzzBody(f *testing.F) {
-	for _, name := range captureNames(f) {
-		c := loadCapture(f, name)
-		for _, m := range append(c.C2S, c.S2C...) {
-			if len(m.Body) < 2000 { // longer ones teach the fuzzer nothing more
-				f.Add(uint16(m.Interf), uint8(m.Type), m.Subtype, m.Body)
-			}
-		}
+	for _, m := range seeds(f) {
+		f.Add(uint16(m.Interf), uint8(m.Type), m.Subtype, m.Body)
 	}
 	f.Fuzz(func(t *testing.T, interf uint16, typ, subtype uint8, body []byte) {
 		def, ok := iface.Lookup(player.Interface(interf), player.Type(typ), subtype)

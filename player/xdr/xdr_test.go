@@ -279,6 +279,34 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
+// When an array grows, what its elements own is still reused.
+func TestGrowKeepsInnerArrays(t *testing.T) {
+	p := plan(t, &nested{})
+	encode := func(n int) []byte {
+		v := &nested{}
+		for range n {
+			v.Deep = append(v.Deep, texts{Name: "n", Key: []uint8{1, 2, 3}})
+		}
+		b, err := p.Append(nil, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	two, three := encode(2), encode(3)
+	into := &nested{}
+	if err := p.Decode(two, into); err != nil {
+		t.Fatal(err)
+	}
+	inner := &into.Deep[1].Key[0]
+	if err := p.Decode(three, into); err != nil {
+		t.Fatal(err)
+	}
+	if &into.Deep[1].Key[0] != inner {
+		t.Error("the inner array was allocated anew")
+	}
+}
+
 // A struct that was used before is decoded into as a fresh one is: nothing of
 // the old value shows through.
 func TestDecodeIntoUsed(t *testing.T) {
