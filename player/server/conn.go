@@ -64,7 +64,9 @@ func (c *conn) serve() {
 	c.leave()
 	c.mu.Lock()
 	c.draining = true
-	if !errors.Is(err, io.EOF) && !errors.Is(err, errBadSize) {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errBadSize):
+	default:
 		c.over = true
 	}
 	c.wake.Broadcast()
@@ -133,9 +135,16 @@ func (c *conn) push(m *message) {
 
 // signal wakes the writer if it has something to do. c.mu is held.
 func (c *conn) signal() {
-	if c.q.due() || c.draining {
+	if c.due(c.server.batches.Load() == 0) || c.draining {
 		c.wake.Signal()
 	}
+}
+
+// due tells whether the writer has something to write. While a batch is
+// published rounds may not end; then only replies do not wait, nor a queue that
+// is half full. c.mu is held.
+func (c *conn) due(mayEnd bool) bool {
+	return c.q.due() && (mayEnd || c.q.waitingReplies() > 0 || c.q.live > c.q.limit/2)
 }
 
 // reply queues a reply of the server itself.

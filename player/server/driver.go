@@ -65,3 +65,16 @@ type Publisher interface {
 	// Opened tells whether any client has dev open.
 	Opened(dev player.Addr) bool
 }
+
+// Batch calls publish, during which a driver publishes what belongs together:
+// the readings of one step. Clients get them in one go: no PULL round ends, and
+// few writes begin, before publish returns. The real server behaves so, since
+// it publishes all of a step before it writes. publish must not block. With a
+// Publisher that is not a Server's it just calls publish.
+func Batch(pub Publisher, publish func()) {
+	if p, ok := pub.(publisher); ok {
+		p.s.batch(publish)
+		return
+	}
+	publish()
+}

@@ -38,8 +38,7 @@ func FuzzClientStream(f *testing.F) {
 		c.Nack(nil)
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		mine := *r
-		mine.t = t
+		mine := &rig{t: t, driver: r.driver, pipe: r.pipe, server: r.server}
 		c := mine.raw()
 		c.nc.SetDeadline(time.Now().Add(20 * time.Second))
 		go func() {

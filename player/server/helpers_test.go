@@ -117,6 +117,9 @@ type rig struct {
 	driver *fake
 	pipe   *server.PipeListener
 	server *server.Server
+
+	mu     sync.Mutex
+	dialed []net.Conn // over TCP
 }
 
 // start runs a server until the test ends. change may adjust its Config.

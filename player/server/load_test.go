@@ -44,6 +44,9 @@ func (r *rig) dial() *client {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { nc.Close() })
+	r.mu.Lock()
+	r.dialed = append(r.dialed, nc)
+	r.mu.Unlock()
 	c := &client{r.t, nc}
 	c.bytes(player.BannerSize)
 	return c

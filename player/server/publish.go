@@ -59,6 +59,24 @@ func (s *Server) deliver(subs []*subscription, m *message) {
 	m.release()
 }
 
+// batch holds the writers back while publish runs.
+func (s *Server) batch(publish func()) {
+	s.batches.Add(1)
+	defer func() {
+		if s.batches.Add(-1) > 0 {
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for c := range s.conns {
+			c.mu.Lock()
+			c.signal()
+			c.mu.Unlock()
+		}
+	}()
+	publish()
+}
+
 // encode makes the message of h and payload; the caller holds it. Where Player
 // knows the message its struct is the only one allowed.
 func (s *Server) encode(h player.Header, payload any) (*message, error) {

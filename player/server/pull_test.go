@@ -304,3 +304,45 @@ func Test7TooManyRulesAreRefused(t *testing.T) {
 		c.rule(6, 0, 1, -1, 0) // changing one still works
 	})
 }
+
+// A step's readings are one round, as from the real server, which writes only
+// after all of a step is published.
+func Test6ABatchIsNotSplitByASynch(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, r *rig) {
+		c := r.client()
+		c.mode(player.Pull)
+		c.open(position)
+		c.dataRequest()
+		c.dataAck()
+		server.Batch(r.driver.pub, func() {
+			r.driver.at(1)
+			c.quiet()
+			r.driver.at(2)
+			c.send(self, player.Request, 99, nil)
+			c.expectTimes(1, 2)
+			c.is(c.next(), player.Nack, self, 99) // replies do not wait
+			c.quiet()
+			r.driver.at(3)
+		})
+		c.expectTimes(3)
+		c.synch()
+	})
+}
+
+func Test6ABatchLargerThanHalfTheQueueIsWritten(t *testing.T) {
+	inBubble(t, func(cfg *server.Config) { cfg.QueueLength = 10 }, func(t *testing.T, r *rig) {
+		c := r.client()
+		c.open(position)
+		server.Batch(r.driver.pub, func() {
+			server.Batch(r.driver.pub, func() {})
+			for i := range 5 {
+				r.driver.at(float64(i))
+			}
+			c.quiet()
+			r.driver.at(5)
+			c.expectTimes(0, 1, 2, 3, 4, 5)
+			r.driver.at(6)
+		})
+		c.expectTimes(6)
+	})
+}

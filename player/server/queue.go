@@ -193,10 +193,11 @@ func (q *queue) synchDue() bool {
 }
 
 // take moves what is due to dst, up to max bytes but at least one message. A
-// round that is complete ends with a SYNCH. The caller releases the messages.
-func (q *queue) take(dst []*message, max int) []*message {
+// round that is complete ends with a SYNCH, if it may. The caller releases the
+// messages.
+func (q *queue) take(dst []*message, max int, mayEnd bool) []*message {
 	size := 0
-	for q.due() {
+	for q.due() && (mayEnd || !q.synchDue()) {
 		m := q.peek()
 		if len(dst) > 0 && size+len(m.raw) > max {
 			if m.sig.typ() == player.Synch {

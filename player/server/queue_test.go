@@ -146,7 +146,7 @@ func TestQueueIsThatOfTheReference(t *testing.T) {
 				max := 40 + draw("max", 400)
 				var got []string
 				for q.due() {
-					for _, msg := range q.take(nil, max) {
+					for _, msg := range q.take(nil, max, true) {
 						if id, ok := ids[msg]; ok {
 							got = append(got, fmt.Sprint(id))
 							continue
@@ -248,7 +248,7 @@ func TestQueueLetsGoOfAllMessages(t *testing.T) {
 		push(player.Ack, 1, true)
 	}
 	q.drop(deviceKey(4, 0))
-	for _, m := range q.take(nil, 100) {
+	for _, m := range q.take(nil, 100, true) {
 		m.release()
 	}
 	q.clear()

@@ -16,7 +16,7 @@ import (
 var errBadSize = errors.New("server: a message of impossible size")
 
 // read handles the client's messages until it ends: io.EOF if the client has
-// half-closed between two messages.
+// half-closed between two messages, io.ErrUnexpectedEOF within one.
 func (c *conn) read() error {
 	r := bufio.NewReaderSize(c.nc, 4096)
 	counters := &c.server.counters

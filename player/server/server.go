@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -72,6 +73,7 @@ type Server struct {
 	devices    []*device // in the drivers' order
 	byKey      map[uint32]*device
 	counters   counters
+	batches    atomic.Int32 // running
 
 	mu      sync.Mutex
 	ran     bool

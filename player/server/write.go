@@ -42,15 +42,19 @@ func (c *conn) write() {
 func (c *conn) take(batch []*message) []*message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.over && !c.q.due() && !(c.draining && len(c.pending) == 0) {
+	for !c.over {
+		mayEnd := c.server.batches.Load() == 0 // one look: a batch may begin any time
+		if c.due(mayEnd) {
+			batch = c.q.take(batch, chunk, mayEnd)
+			c.room.Signal()
+			return batch
+		}
+		if c.draining && len(c.pending) == 0 {
+			break
+		}
 		c.wake.Wait()
 	}
-	if c.over {
-		return nil
-	}
-	batch = c.q.take(batch, chunk)
-	c.room.Signal()
-	return batch
+	return nil
 }
 
 // failed ends the connection after a write that failed.

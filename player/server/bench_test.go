@@ -1,0 +1,151 @@
+package server_test
+
+import (
+	"io"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"callboard/player"
+	"callboard/player/iface"
+)
+
+// scan is a laser SCAN of 361 ranges with intensities: 1,884 bytes on the wire,
+// header included.
+func scan() *iface.LaserData {
+	return &iface.LaserData{MinAngle: -1.57, MaxAngle: 1.57, Resolution: 0.01, MaxRange: 8, Ranges: make([]float32, 361), Intensity: make([]uint8, 361)}
+}
+
+const scanSize = 40 + 36 + 4*361 + 364 // 1,884 bytes
+
+// cpu is what the process has used, in s.
+func cpu() float64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+}
+
+// readers opens laser:0 with n clients over TCP, which then read and count.
+func readers(b *testing.B, r *rig, n int) *sync.WaitGroup {
+	var wg sync.WaitGroup
+	for range n {
+		c := r.dial()
+		c.open(laser)
+		c.nc.SetDeadline(time.Time{})
+		wg.Go(func() { io.Copy(io.Discard, c.nc) })
+	}
+	return &wg
+}
+
+// BenchmarkClients1kHz publishes a scan of 1,884 bytes a thousand times a
+// second to 50 clients over loopback. cpu% is of one core, of server and
+// clients together.
+func BenchmarkClients1kHz(b *testing.B) {
+	r := tcp(b, nil)
+	wg := readers(b, r, 50)
+	s := scan()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	used, from := cpu(), time.Now()
+	b.ReportAllocs()
+	for b.Loop() {
+		<-tick.C
+		r.driver.pub.Publish(laser, 1, 1, s)
+	}
+	took := time.Since(from).Seconds()
+	b.ReportMetric(100*(cpu()-used)/took, "cpu%")
+	b.ReportMetric(float64(r.server.Stats().QueueFull)/float64(50*b.N), "lost/sent")
+	hangup(r, wg)
+}
+
+// BenchmarkSaturation publishes as fast as 100 clients over loopback take it:
+// each waits for the slowest at the end of its queue.
+func BenchmarkSaturation(b *testing.B) {
+	r := tcp(b, nil)
+	const clients = 100
+	wg := readers(b, r, clients)
+	s := scan()
+	b.SetBytes(clients * scanSize)
+	used, from := cpu(), time.Now()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		r.driver.pub.Publish(laser, 1, 1, s)
+		if i%100 == 0 { // at most 200 wait
+			for r.server.Stats().MessagesOut+100*clients < uint64(i*clients) {
+				<-time.After(100 * time.Microsecond)
+			}
+		}
+	}
+	took := time.Since(from).Seconds()
+	b.ReportMetric(100*(cpu()-used)/took, "cpu%")
+	b.ReportMetric(float64(b.N*clients)/took, "msg/s")
+	b.ReportMetric(float64(r.server.Stats().QueueFull)/float64(clients*b.N), "lost/sent")
+	hangup(r, wg)
+}
+
+// BenchmarkPublish is the cost of one reading to its publisher: encoded, and
+// queued for clients that pull only the latest.
+func BenchmarkPublish(b *testing.B) {
+	for _, clients := range []int{0, 1, 10, 100} {
+		b.Run(strconv.Itoa(clients), func(b *testing.B) {
+			r := start(b, nil)
+			for range clients {
+				c := r.client()
+				c.rule(-1, -1, 1, -1, 1)
+				c.mode(player.Pull)
+				c.open(laser)
+			}
+			s := scan()
+			b.ReportAllocs()
+			for b.Loop() {
+				r.driver.pub.Publish(laser, 1, 1, s)
+			}
+		})
+	}
+}
+
+// BenchmarkRound is one PULL round over a pipe: request, ACK, reading, SYNCH.
+func BenchmarkRound(b *testing.B) {
+	r := start(b, nil)
+	c := r.client()
+	c.mode(player.Pull)
+	c.open(laser)
+	s := scan()
+	request := encode(b, player.Header{Addr: self, Type: player.Request, Subtype: player.PlayerData}, nil)
+	buf := make([]byte, 40+scanSize+40)
+	c.nc.SetDeadline(time.Time{})
+	b.ReportAllocs()
+	for b.Loop() {
+		r.driver.pub.Publish(laser, 1, 1, s)
+		c.nc.Write(request)
+		if _, err := io.ReadFull(c.nc, buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRequest is one request and its answer, over loopback.
+func BenchmarkRequest(b *testing.B) {
+	r := tcp(b, nil)
+	c := r.dial()
+	request := encode(b, player.Header{Addr: self, Type: player.Request, Subtype: player.PlayerDriverinfo}, &iface.DeviceDriverinfo{Addr: laser})
+	buf := make([]byte, 40+24+8)
+	c.nc.SetDeadline(time.Time{})
+	b.ReportAllocs()
+	for b.Loop() {
+		c.nc.Write(request)
+		if _, err := io.ReadFull(c.nc, buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// hangup ends all clients.
+func hangup(r *rig, wg *sync.WaitGroup) {
+	for _, c := range r.dialed {
+		c.Close()
+	}
+	wg.Wait()
+}
