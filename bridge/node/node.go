@@ -59,6 +59,7 @@ type item struct {
 	compiled []*subscribe.Subscription // of the subscriptions in in, in their order
 	matched  *subscribe.Matched        // instead of in: a reading
 	robot    string                    // that it is of
+	decoded  overlay.Instant           // when it was decoded from Player's bytes
 	ask      func()                    // instead of in: a question to the state machine
 }
 
@@ -223,7 +224,7 @@ func (n *Node) do(out overlay.Output) {
 	switch o := out.(type) {
 	case *overlay.Notify:
 		if c := n.conn(o.Conn); c != nil {
-			c.out.Notify(notification(o), time.Time{})
+			c.out.Notify(notification(o), arrived(o.Reading))
 		}
 	case *overlay.Send:
 		if c := n.conn(o.Conn); c != nil {
@@ -243,6 +244,14 @@ func (n *Node) do(out overlay.Output) {
 	default:
 		panic(fmt.Sprintf("node: the overlay gave a %T", out))
 	}
+}
+
+// arrived tells when a reading was decoded, zero if it is of an earlier life.
+func arrived(r *overlay.Reading) time.Time {
+	if r.Arrived == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(r.Arrived))
 }
 
 func notification(o *overlay.Notify) protocol.Notify {

@@ -3,6 +3,7 @@ package node
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"callboard/bridge/overlay"
 	"callboard/bridge/robots"
@@ -12,8 +13,8 @@ import (
 
 // Matched takes a reading that subscriptions matched. It never waits: what
 // finds no room is dropped, counted, and told as an overflow of the robot.
-func (n *Node) Matched(robot string, m *subscribe.Matched) {
-	if n.queue.offer(item{matched: m, robot: robot}) {
+func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
+	if n.queue.offer(item{matched: m, robot: robot, decoded: overlay.Instant(decoded.UnixMicro())}) {
 		return
 	}
 	n.count.dropped.Inc()
@@ -60,7 +61,7 @@ func (n *Node) tellLost() {
 func (n *Node) reading(it *item) *overlay.Matched {
 	m := it.matched
 	in := &overlay.Matched{
-		Reading: &overlay.Reading{Robot: it.robot, Interface: m.Interface, Index: m.Index, Time: m.Time, JSON: m.Reading},
+		Reading: &overlay.Reading{Robot: it.robot, Interface: m.Interface, Index: m.Index, Time: m.Time, JSON: m.Reading, Arrived: it.decoded},
 		Hits:    make([]overlay.Hit, 0, len(m.Matches)),
 	}
 	for _, k := range m.Matches {

@@ -105,6 +105,7 @@ type Reading struct {
 	Index     int     // of the device
 	Time      float64 // s, as Player gives it
 	JSON      []byte  // the reading object
+	Arrived   Instant // when it was decoded, for measuring the way; 0: not known, or of an earlier life
 	refs      int     // buffers that hold it
 }
 

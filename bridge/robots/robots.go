@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sort"
+	"time"
 
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
@@ -40,8 +41,9 @@ type Config struct {
 // Sink takes what comes from the robots. Its methods are called from the
 // sessions' goroutines and never block.
 type Sink interface {
-	// Matched takes a reading that subscriptions matched.
-	Matched(robot string, m *subscribe.Matched)
+	// Matched takes a reading that subscriptions matched, and when it was
+	// decoded from Player's bytes.
+	Matched(robot string, m *subscribe.Matched, decoded time.Time)
 	// Robot takes what became of a robot.
 	Robot(e Event)
 	// Failed takes an expression that failed while it ran, once each.

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"callboard/player"
 	"callboard/player/client"
@@ -21,6 +22,8 @@ type session struct {
 	client  *client.Client
 	robots  []*robot
 	devices map[device]*opened
+
+	decoded time.Time // when the newest message was
 
 	// testing is held while readings are tested, see Robots.Barrier.
 	testing sync.Mutex
@@ -141,6 +144,7 @@ func (s *session) Message(h player.Header, payload any) {
 	}
 	s.testing.Lock()
 	defer s.testing.Unlock()
+	s.decoded = time.Now()
 	o.robot.matching.Arrive(player.Reading{Device: o.known, Subtype: h.Subtype, Time: h.Timestamp, Payload: payload})
 }
 
@@ -183,7 +187,7 @@ func newRobot(s *session, name string, patterns []string) *robot {
 	r.matching = s.owner.config.Matcher.NewSession(subscribe.SessionConfig{
 		Robot:  name,
 		World:  s.server.World,
-		Emit:   func(m *subscribe.Matched) { sink.Matched(name, m) },
+		Emit:   func(m *subscribe.Matched) { sink.Matched(name, m, s.decoded) },
 		Failed: sink.Failed,
 	})
 	return r
