@@ -14,13 +14,14 @@ import (
 // The buffer grows with what comes, not with what is announced, and is given
 // back some time after a large message.
 func TestReaderBuffer(t *testing.T) {
+	const size = 4 << 20
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		defer near.Close()
 		defer far.Close()
 		r := newReader(near)
 		deadline := time.Now().Add(time.Hour)
-		head := player.Header{Addr: player.Addr{Interf: 200}, Type: player.Data, Size: player.MaxBody}
+		head := player.Header{Addr: player.Addr{Interf: 200}, Type: player.Data, Size: size}
 		go func() { _, _ = far.Write(append(head.Append(nil), make([]byte, 1000)...)) }()
 		for r.partial() < 1040 {
 			if _, err := r.fill(deadline); err != nil {
@@ -31,9 +32,9 @@ func TestReaderBuffer(t *testing.T) {
 			}
 		}
 		if len(r.buf) > 2*readSize {
-			t.Errorf("1040 bytes of a message of 32 MiB took a buffer of %d", len(r.buf))
+			t.Errorf("1040 bytes of a message of 4 MiB took a buffer of %d", len(r.buf))
 		}
-		go func() { _, _ = far.Write(make([]byte, player.MaxBody-1000)) }()
+		go func() { _, _ = far.Write(make([]byte, size-1000)) }()
 		for {
 			if _, err := r.fill(deadline); err != nil {
 				t.Fatal(err)
@@ -43,17 +44,17 @@ func TestReaderBuffer(t *testing.T) {
 				t.Fatal(err)
 			}
 			if ok {
-				if h != head || len(body) != player.MaxBody {
+				if h != head || len(body) != size {
 					t.Errorf("got %v with %d bytes", h, len(body))
 				}
 				break
 			}
 		}
-		if len(r.buf) > 4*player.MaxMessage {
-			t.Errorf("a message of 32 MiB took a buffer of %d", len(r.buf))
+		if len(r.buf) > 4*size {
+			t.Errorf("a message of 4 MiB took a buffer of %d", len(r.buf))
 		}
 		r.trim(time.Now())
-		if len(r.buf) < player.MaxMessage {
+		if len(r.buf) < size {
 			t.Error("the buffer was given back at once")
 		}
 		go func() { _, _ = far.Write([]byte{1, 2, 3}) }()

@@ -62,7 +62,7 @@ func TestAppendMessage(t *testing.T) {
 		{name: "another struct", header: scan, payload: &iface.SonarData{}, err: "laser DATA SCAN: a *iface.SonarData is not its body"},
 		{name: "foreign struct", header: odd, payload: &struct{}{}, err: "cannot encode a *struct {}"},
 		{name: "nil pointer", header: scan, payload: (*iface.LaserData)(nil), err: "that is not nil"},
-		{name: "too long", header: scan, payload: &iface.LaserData{Ranges: make([]float32, 9<<20)}, err: "a message has at most 33554432"},
+		{name: "too long", header: scan, payload: &iface.Raw{Body: make([]byte, player.MaxMessage)}, err: "a message has at most 33554432"},
 	} {
 		dst := []byte{1}
 		got, err := iface.AppendMessage(dst, test.header, test.payload)
