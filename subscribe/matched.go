@@ -43,7 +43,7 @@ func (s *Session) emit(a *view.Arrival) {
 	slices.SortFunc(s.found, func(x, y found) int {
 		return cmp.Or(cmp.Compare(x.entry.key, y.entry.key), cmp.Compare(x.entry.sub.Spec.ID, y.entry.sub.Spec.ID))
 	})
-	m := &Matched{Device: a.Device, Interface: a.Device.Interf.String(), Index: int(a.Device.Index), Time: a.Time, Version: s.snapshot.version}
+	m := &Matched{Device: a.Device, Interface: a.Interface, Index: int(a.Device.Index), Time: a.Time, Version: s.snapshot.version}
 	matches := make([]Match, 0, len(s.found))
 	keys, whole := 0, false
 	for i, f := range s.found {

@@ -115,6 +115,9 @@ func (s *Session) Arrive(r player.Reading) {
 	s.begin()
 	defer s.end()
 	s.robot.Arrive(r)
+	if s.robot.Devices() != len(*s.devices.Load()) {
+		s.know(r.Device.Addr)
+	}
 }
 
 // Flush gives what is held for completion: the input ran dry for now.
@@ -170,10 +173,12 @@ func (s *Session) Sees(version uint64) bool {
 // is one of its robots, has a device that sub asks for, and all interfaces
 // that the condition names have given a reading. Safe for concurrent use.
 func (s *Session) Counts(sub *Subscription) bool {
-	if !view.Kinds(s.have.Load()).Has(sub.program.Needs()) || !sub.wantsRobot(s.config.Robot) {
+	if !view.Kinds(s.have.Load()).Has(sub.program.Named()) || !sub.wantsRobot(s.config.Robot) {
 		return false
 	}
-	return slices.ContainsFunc(*s.devices.Load(), sub.wantsDevice)
+	return slices.ContainsFunc(*s.devices.Load(), func(a player.Addr) bool {
+		return sub.wantsDevice(a.Interf.String(), a.String())
+	})
 }
 
 // take makes snap the snapshot that readings meet.

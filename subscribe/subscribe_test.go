@@ -449,7 +449,7 @@ func TestNoAllocationWhenNothingMatches(t *testing.T) {
 		set = append(set,
 			compile(t, m, protocol.Subscription{ID: fmt.Sprint("a", i), Condition: fmt.Sprintf("laser.min < -%d", i)}),
 			compile(t, m, protocol.Subscription{ID: fmt.Sprint("b", i), Condition: fmt.Sprintf("any(laser.ranges, # < -%d)", i), Robots: []string{"r1"}}),
-			compile(t, m, protocol.Subscription{ID: fmt.Sprint("c", i), Condition: `robot == "r2"`, Robots: []string{"r*"}, Trigger: "rising", For: 1}))
+			compile(t, m, protocol.Subscription{ID: fmt.Sprint("c", i), Condition: `robot == "r2"`, Robots: []string{"r*"}, Trigger: "rising", For: 1, Devices: []string{"l*"}}))
 	}
 	m.Install(1, set)
 	r := newRobot(m, "r1")

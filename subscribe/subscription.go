@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"callboard/player"
 	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
@@ -58,7 +57,7 @@ func (s *Subscription) Cost() int {
 func (s *Subscription) Needs() [][]string {
 	var out [][]string
 	for k := range view.Kind(view.NumKinds) {
-		if s.program.Needs().Has(k.Set()) {
+		if s.program.Named().Has(k.Set()) {
 			out = append(out, sources[k])
 		}
 	}
@@ -112,19 +111,14 @@ func (s *Subscription) wantsRobot(name string) bool {
 	return matchesAny(s.Spec.Robots, name) && matchesAny(s.Allowed, name)
 }
 
-// wantsDevice tells whether the device is one that the subscription asks for.
-func (s *Subscription) wantsDevice(a player.Addr) bool {
+// wantsDevice tells whether a device, by its interface and its address, is
+// one that the subscription asks for.
+func (s *Subscription) wantsDevice(interf, addr string) bool {
 	if len(s.Spec.Devices) == 0 {
 		return true
 	}
-	name := a.Interf.String()
-	full := a.String()
 	for _, p := range s.Spec.Devices {
-		if strings.Contains(p, ":") {
-			if matches(p, full) {
-				return true
-			}
-		} else if matches(p, name) || matches(p, full) {
+		if matches(p, addr) || !strings.Contains(p, ":") && matches(p, interf) {
 			return true
 		}
 	}

@@ -41,13 +41,13 @@ func (s *Session) group(g *group, a *view.Arrival) {
 	}
 	if r.truth {
 		g.plain.each(0, func(_ uint64, e *entry) {
-			if e.sub.wantsDevice(a.Device.Addr) {
+			if e.sub.wantsDevice(a.Interface, a.Name) {
 				s.entry(e, a, true)
 			}
 		})
 	}
 	g.state.each(0, func(_ uint64, e *entry) {
-		if e.sub.wantsDevice(a.Device.Addr) {
+		if e.sub.wantsDevice(a.Interface, a.Name) {
 			s.entry(e, a, r.truth)
 		}
 	})

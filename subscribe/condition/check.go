@@ -23,6 +23,8 @@ type checker struct {
 	prev   view.Kinds // whose reading before it needs
 	cost   int        // steps for each range
 
+	patterns int
+
 	element   Type // of #, in a predicate
 	predicate bool
 }

@@ -150,9 +150,6 @@ const assumedRanges = 181
 // condition is false and a selected expression null.
 func (p *Program) Ready(e *Env) bool { return e.Have.Has(p.needs) && e.HavePrev.Has(p.prev) }
 
-// Needs gives the kinds that must have given a reading.
-func (p *Program) Needs() view.Kinds { return p.named }
-
 // Test evaluates a condition. What fails while it runs is false, with an error.
 func (p *Program) Test(m *Machine, e *Env) (bool, error) {
 	if !p.Ready(e) {

@@ -248,6 +248,7 @@ func TestTooCostly(t *testing.T) {
 		"a long sum":            strings.Repeat("1 + ", 101) + "1 < 2",
 		"chained comparisons":   twice + " < 1",
 		"chained choices":       elvis,
+		"many patterns":         strings.Repeat(`robot matches "a" && `, 5) + "true",
 		"many loops":            strings.Repeat("sum(laser.ranges, # * # * #) > 1 && ", 12) + "true",
 		"4097 characters":       "true" + strings.Repeat(" ", 4093),
 	}

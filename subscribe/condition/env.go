@@ -26,5 +26,5 @@ type Env struct {
 // World stay as they are.
 func (e *Env) Take(a *view.Arrival) {
 	e.State, e.Prev, e.Have, e.HavePrev = a.Now, a.Prev, a.Have, a.HavePrev
-	e.Interface, e.Index, e.Time = a.Device.Interf.String(), int(a.Device.Index), a.Time
+	e.Interface, e.Index, e.Time = a.Interface, int(a.Device.Index), a.Time
 }

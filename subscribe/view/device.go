@@ -27,6 +27,8 @@ func (r Reason) String() string { return reasonNames[r] }
 // device is what a Robot knows of one of its devices.
 type device struct {
 	dev     *player.Device
+	interf  string // its interface's name
+	name    string // its address
 	kind    Kind
 	usable  bool   // it gives readings of its kind
 	reason  Reason // why not

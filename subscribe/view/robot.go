@@ -11,10 +11,12 @@ import (
 // Arrival is one reading of a robot, with all that conditions may ask about.
 // It is valid only during the call that hands it over.
 type Arrival struct {
-	Device *player.Device
-	Kind   Kind
-	Time   float64 // s
-	View   View    // the reading's
+	Device    *player.Device
+	Interface string // the device's, as Player names it: laser, ranger, …
+	Name      string // the device's address: laser:0
+	Kind      Kind
+	Time      float64 // s
+	View      View    // the reading's
 	// Now has the views that stand: of the arriving device its own; of other
 	// kinds the latest of the device with the same index, else of the lowest.
 	Now State
@@ -77,6 +79,9 @@ func (r *Robot) Down() {
 	r.Up(nil)
 }
 
+// Devices counts the robot's devices.
+func (r *Robot) Devices() int { return len(r.sorted) }
+
 // Have gives the kinds of which some reading stands.
 func (r *Robot) Have() Kinds { return r.have }
 
@@ -86,7 +91,7 @@ func (r *Robot) Skipped(why Reason) uint64 { return r.skipped[why] }
 func (r *Robot) skip(why Reason) { r.skipped[why]++ }
 
 func (r *Robot) add(d *player.Device) *device {
-	v := &device{}
+	v := &device{interf: d.Interf.String(), name: d.Addr.String()}
 	v.learn(d)
 	r.devices[address{d.Interf, d.Index}] = v
 	r.sorted = append(r.sorted, v)
@@ -202,7 +207,7 @@ func (r *Robot) Last(of player.Addr) *Arrival {
 // arrive describes a device's latest reading and what stands beside it.
 func (r *Robot) arrive(v *device) *Arrival {
 	a := &r.arrival
-	*a = Arrival{Device: v.dev, Kind: v.kind, Time: v.time, View: v.latest}
+	*a = Arrival{Device: v.dev, Interface: v.interf, Name: v.name, Kind: v.kind, Time: v.time, View: v.latest}
 	for k := range r.byKind {
 		from := v
 		if Kind(k) != v.kind {
