@@ -69,7 +69,7 @@ func New(config Config) (*Client, error) {
 	if r := config.Resume; r != nil {
 		c.restore(r)
 	}
-	if c.config.Client == "" {
+	if c.config.Client == "" && !config.Anonymous {
 		c.config.Client, c.random = randomClient(), true
 	}
 	c.log = c.log.With("client", c.config.Client)
@@ -257,6 +257,9 @@ func (c *Client) full(s *sequence) bool {
 func (c *Client) acks(now bool) (due []protocol.Ack, wait bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.config.Anonymous {
+		return nil, false
+	}
 	for name, s := range c.sources {
 		switch {
 		case s.due() == 0:
@@ -382,12 +385,12 @@ func (c *Client) begin(conn *connection) (tried uint64) {
 	defer c.mu.Unlock()
 	hello := protocol.Hello{Op: protocol.OpHello, Client: c.config.Client, Token: c.config.Token}
 	tried = c.attachment
-	if tried > 0 {
+	if tried > 0 && !c.config.Anonymous {
 		c.attachment++
 		number := c.attachment
 		hello.Attachment = &number
 	}
-	if c.session != "" {
+	if c.session != "" && !c.config.Anonymous {
 		hello.Session = c.session
 		hello.Num = c.handledNums()
 		for _, s := range c.sources {

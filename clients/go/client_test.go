@@ -441,3 +441,31 @@ func TestSlowProgram(t *testing.T) {
 		_ = r
 	})
 }
+
+func TestAnonymous(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBroker(t)
+		r := start(t, f, Config{Anonymous: true})
+		p := r.attachedTo(f, "one")
+		p.send(notify("s1", 1, 0))
+		next[*Notification](r)
+		synctest.Wait()
+		p.cut()
+		p = f.accept()
+		hello := p.welcome("two")
+		want := protocol.Hello{Op: protocol.OpHello, Subscriptions: []Subscription{{ID: "near", Condition: "laser.min < 1"}}}
+		if diff := cmp.Diff(want, hello); diff != "" {
+			t.Error(diff)
+		}
+		next[*Detached](r)
+		next[*Gap](r)
+		next[*Attached](r)
+		p.send(subscribedTo("near"), notify("s1", 1, 0))
+		next[*Resubscribed](r)
+		next[*Notification](r)
+		r.cancel()
+		if got := p.end(); got != nil { // no acknowledgements
+			t.Errorf("%q", got)
+		}
+	})
+}

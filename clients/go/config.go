@@ -22,6 +22,10 @@ type Config struct {
 	// Client is the lasting id of this program. The default is a random id: it
 	// comes back after a lost connection, but not after the program's end.
 	Client string
+	// Anonymous attaches without an id: what the broker has written counts as
+	// acknowledged, and nothing is kept over a lost connection. Subscriptions
+	// are made again. For programs that only ask or command. Default: no.
+	Anonymous bool
 	// Resume goes on where an earlier process stopped: what State gave there.
 	// Default: a fresh take-over, a new session.
 	Resume *State
@@ -84,6 +88,9 @@ func (c Config) defaulted() (Config, error) {
 		urls = append(urls, u)
 	}
 	c.Brokers = urls
+	if c.Anonymous && (c.Client != "" || c.Resume != nil) {
+		return c, errors.New("callboard: an anonymous client has neither an id nor a state to resume")
+	}
 	positive(&c.ConnectTimeout, 10*time.Second)
 	positive(&c.BackoffMin, 100*time.Millisecond)
 	positive(&c.BackoffMax, 5*time.Second)

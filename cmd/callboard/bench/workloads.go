@@ -1,0 +1,6 @@
+package bench
+
+// Workloads lists all workloads, by name.
+func Workloads() []Workload {
+	return []Workload{match()}
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"callboard/bridge/config"
+	"callboard/sim/worldfile"
+	"callboard/subscribe/condition"
+	"callboard/subscribe/protocol"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) check() command {
+	return command{
+		name: "check", summary: "are these files and conditions right?", args: "FILE…",
+		about: `Checks worlds (.world) and Callboard configurations (.toml), and conditions. Each
+problem is a line: file:line:column, what is wrong and what is expected. What
+real Player and Stage tolerate is a warning. Ends with 1 only for errors.`,
+		examples: []string{
+			"callboard check callboard.toml",
+			"callboard check worlds/cave.world",
+			"callboard check --condition 'laser.min < 1'",
+		},
+		flags: []cli.Flag{
+			repeated("condition", "a condition's `TEXT` to check (repeat)"),
+			&cli.StringFlag{Name: "config", Usage: "configuration `FILE` whose zones and limits hold for --condition"},
+		},
+		run: func(ctx context.Context, c *cli.Context) error {
+			files, texts := c.Args().Slice(), textsOf(c, "condition")
+			if len(files)+len(texts) == 0 {
+				return usagef("FILE or --condition TEXT missing")
+			}
+			k := &checker{p: p}
+			if len(texts) > 0 {
+				if err := k.conditions(c.String("config"), texts); err != nil {
+					return err
+				}
+			}
+			for _, file := range files {
+				k.file(file)
+			}
+			return k.end(len(files) + len(texts))
+		},
+	}
+}
+
+// checker prints findings and counts them.
+type checker struct {
+	p                *program
+	errors, warnings int
+}
+
+func (k *checker) wrong(line string) {
+	k.errors++
+	fmt.Fprintln(k.p.stdout, line)
+}
+
+func (k *checker) warn(line string) {
+	k.warnings++
+	fmt.Fprintln(k.p.stdout, line)
+}
+
+// end prints the sum.
+func (k *checker) end(checked int) error {
+	things := plural(checked, "thing")
+	switch {
+	case k.errors > 0:
+		fmt.Fprintf(k.p.stdout, "%s checked: %s, %s\n", things, plural(k.errors, "error"), plural(k.warnings, "warning"))
+		return errQuiet
+	case k.warnings > 0:
+		fmt.Fprintf(k.p.stdout, "%s checked: no errors, %s\n", things, plural(k.warnings, "warning"))
+	default:
+		fmt.Fprintf(k.p.stdout, "%s checked: all is well\n", things)
+	}
+	return nil
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// file checks one file by its kind, which its name's ending tells.
+func (k *checker) file(name string) {
+	switch filepath.Ext(name) {
+	case ".world", ".inc":
+		_, problems := worldfile.Load(openFile, name)
+		for _, problem := range problems {
+			if problem.Severity == worldfile.Warning {
+				k.warn(fmt.Sprintf("%s: warning: %s", problem.Pos, problem.Message))
+			} else {
+				k.wrong(problem.Error())
+			}
+		}
+	case ".toml":
+		_, problems := config.Load(name, nil)
+		for _, problem := range problems {
+			if problem.Warning {
+				k.warn(problem.String())
+			} else {
+				k.wrong(problem.String())
+			}
+		}
+	default:
+		k.wrong(fmt.Sprintf("%s: cannot check it: unknown kind of file; expected a world (.world) or a Callboard configuration (.toml)", name))
+	}
+}
+
+// conditions checks texts as a broker with that configuration would.
+func (k *checker) conditions(file string, texts []string) error {
+	settings, problems := config.Load(file, nil)
+	if err := problems.Err(); err != nil && file != "" {
+		wrong := &problemsError{}
+		for _, problem := range problems {
+			if !problem.Warning {
+				wrong.lines = append(wrong.lines, problem.String())
+			}
+		}
+		return wrong
+	}
+	compiler, err := condition.New(condition.Config{Zones: settings.Zones, Length: settings.Limits.ConditionLength})
+	if err != nil {
+		return err
+	}
+	for i, text := range texts {
+		name := "condition"
+		if len(texts) > 1 {
+			name = fmt.Sprintf("condition[%d]", i+1)
+		}
+		if _, wrong := compiler.Condition(text); wrong != nil {
+			k.wrong(fmt.Sprintf("%s:%d:%d: %s%s", name, wrong.Line, wrong.Column, wrong.Message,
+				caret(text, protocol.Position{Line: wrong.Line, Column: wrong.Column})))
+		}
+	}
+	return nil
+}
+
+// largestFile bounds a file that is read whole, in bytes.
+const largestFile = 256 << 20
+
+// openFile reads a file for those who must not open any themselves.
+func openFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory", name)
+	case info.Size() > largestFile:
+		return nil, fmt.Errorf("%s has %d bytes, the limit is %d", name, info.Size(), largestFile)
+	}
+	return os.ReadFile(name)
+}
+
+// worldProblems makes an error of a world's errors, and tells its warnings.
+func (p *program) worldProblems(problems []worldfile.Problem) error {
+	wrong := &problemsError{}
+	for _, problem := range problems {
+		if problem.Severity == worldfile.Warning {
+			fmt.Fprintf(p.stderr, "%s: warning: %s\n", problem.Pos, problem.Message)
+		} else {
+			wrong.lines = append(wrong.lines, problem.Error())
+		}
+	}
+	if len(wrong.lines) > 0 {
+		return wrong
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+// program is one run of the binary: where it reads, writes and logs.
+type program struct {
+	name   string // as it was called
+	stdout io.Writer
+	stderr io.Writer
+	getenv func(string) string
+}
+
+// command is a subcommand: what urfave/cli needs, and what its help says.
+type command struct {
+	name     string
+	parent   string   // the command that it is a subcommand of, "" for none
+	summary  string   // one line
+	args     string   // "CONDITION", "FILE…"
+	about    string   // a paragraph or two, wrapped at 80
+	examples []string // each was run
+	flags    []cli.Flag
+	run      func(ctx context.Context, c *cli.Context) error
+
+	subcommands []command
+}
+
+// fullName is the name with its parent's.
+func (c command) fullName() string { return strings.TrimPrefix(c.parent+" "+c.name, " ") }
+
+// commands lists the subcommands in the order of the help.
+func (p *program) commands() []command {
+	return []command{
+		p.demo(), p.serve(), p.sim(),
+		p.watch(), p.send(), p.status(),
+		p.check(), p.bench(), p.help(),
+	}
+}
+
+// app makes the urfave/cli application.
+func (p *program) app() *cli.App {
+	app := &cli.App{
+		Name:                      "callboard",
+		Usage:                     "conditions on robots' sensor readings, and what matches them, pushed",
+		HideHelpCommand:           true,
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true,
+		Flags:                     []cli.Flag{cli.HelpFlag, &cli.BoolFlag{Name: "version", Usage: "print the version and end"}},
+		Writer:                    p.stdout,
+		ErrWriter:                 p.stderr,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return parseError(err) },
+		Action: func(c *cli.Context) error {
+			if c.Bool("version") {
+				fmt.Fprintln(p.stdout, "callboard", version())
+				return nil
+			}
+			return usagef("no command given; callboard --help lists them")
+		},
+	}
+	commands := p.commands()
+	for _, c := range commands {
+		app.Commands = append(app.Commands, c.cli())
+	}
+	app.CustomAppHelpTemplate = template(appHelp(commands))
+	return app
+}
+
+// cli makes the urfave/cli command.
+func (c command) cli() *cli.Command {
+	made := &cli.Command{
+		Name: c.name, Usage: c.summary, ArgsUsage: c.args, Flags: c.flags,
+		HideHelpCommand:    true,
+		CustomHelpTemplate: template(c.help()),
+		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
+			return inCommand(c.fullName(), parseError(err))
+		},
+		Action: func(ctx *cli.Context) error { return inCommand(c.fullName(), c.run(ctx.Context, ctx)) },
+	}
+	for _, sub := range c.subcommands {
+		made.Subcommands = append(made.Subcommands, sub.cli())
+	}
+	return made
+}
+
+// run carries out the arguments (without the program's name) and gives the
+// exit code.
+func (p *program) run(ctx context.Context, arguments []string) int {
+	app := p.app()
+	arranged, err := arrangeAll(app, arguments)
+	if err == nil {
+		err = app.RunContext(ctx, append([]string{"callboard"}, arranged...))
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil // ended on request
+	}
+	p.report(err)
+	return exitCode(err)
+}
+
+// report tells an error to people.
+func (p *program) report(err error) {
+	var problems *problemsError
+	var usage *usageError
+	switch {
+	case err == nil, errors.Is(err, errQuiet):
+	case errors.As(err, &problems):
+		for _, line := range problems.lines {
+			fmt.Fprintln(p.stderr, line)
+		}
+	default:
+		separator := ": "
+		if _, ok := commandOf(err); ok {
+			separator = " " // the command's name follows
+		}
+		fmt.Fprintln(p.stderr, "callboard"+separator+strings.TrimSuffix(err.Error(), "\n"))
+	}
+	if errors.As(err, &usage) {
+		p.hint(err)
+	}
+}
+
+// hint says where the right use is told.
+func (p *program) hint(err error) {
+	if name, ok := commandOf(err); ok {
+		fmt.Fprintf(p.stderr, "callboard %s --help tells how it is used\n", name)
+	}
+}
+
+// commandOf gives the command that an error came up in.
+func commandOf(err error) (string, bool) {
+	var c *commandError
+	if errors.As(err, &c) {
+		return c.command, true
+	}
+	return "", false
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// logFlags are those of every command that logs.
+func logFlags(level string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "log-format", Value: "text", Usage: "`FORMAT` of the log on stderr: text or json"},
+		&cli.StringFlag{Name: "log-level", Value: level, Usage: "least `LEVEL` that is logged: debug, info, warn or error"},
+	}
+}
+
+// logger makes the logger that the flags ask for.
+func (p *program) logger(c *cli.Context) (*slog.Logger, error) {
+	var level slog.Level
+	switch name := c.String("log-level"); name {
+	case "debug", "info", "warn", "error":
+		if err := level.UnmarshalText([]byte(name)); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, usagef("--log-level %q, expected debug, info, warn or error", name)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch format := c.String("log-format"); format {
+	case "text":
+		return slog.New(slog.NewTextHandler(p.stderr, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(p.stderr, options)), nil
+	default:
+		return nil, usagef("--log-format %q, expected text or json", format)
+	}
+}
+
+// colours says that w is a terminal that may be coloured.
+func (p *program) colours(w io.Writer) bool {
+	return p.terminal(w) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+}
+
+// terminal says that w is one.
+func (p *program) terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// arguments checks how many positional arguments there are.
+func arguments(c *cli.Context, least, most int, what string) ([]string, error) {
+	args := c.Args().Slice()
+	switch {
+	case len(args) < least:
+		return nil, usagef("%s missing", what)
+	case most >= 0 && len(args) > most:
+		return nil, usagef("argument %q is left over", args[most])
+	}
+	return args, nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"callboard/bridge"
+	"callboard/bridge/config"
+	"callboard/clients/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+// configFlag is that of every command with a broker in it.
+func configFlag() cli.Flag {
+	return &cli.StringFlag{Name: "config", Usage: "configuration `FILE` (TOML; default none: the flags and defaults)"}
+}
+
+func (p *program) serve() command {
+	return command{
+		name: "serve", summary: "a broker: reads Player servers, serves programs and the page",
+		about: `Reads the Player servers that the configuration and --player name, and serves
+programs at ws://…/ws, the page at /, and /metrics, /healthz, /readyz and /api.
+Prints its address once it serves. Flags go before what the file says; --player
+adds to it.`,
+		examples: []string{
+			"callboard serve --player r0=localhost:6665",
+			"callboard serve --listen 127.0.0.1:0 --player r0=lab:6665 --player r1=lab:6666",
+			"callboard serve --config callboard.toml --log-format json",
+		},
+		flags: slices.Concat([]cli.Flag{
+			configFlag(),
+			&cli.StringFlag{Name: "id", Usage: "`ID` of this broker in the network (default the host's name)"},
+			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for programs and the page; port 0 takes a free one\n(default 127.0.0.1:8800)"},
+			repeated("player", "a Player server to read, `[NAME=]HOST:PORT` (repeat); NAME is the\nrobot's (default port-PORT)"),
+			&cli.StringFlag{Name: "data", Usage: "`DIR` for what must outlive a crash (default\n$XDG_STATE_HOME/callboard/ID)"},
+		}, logFlags("info")),
+		run: func(ctx context.Context, c *cli.Context) error {
+			if _, err := arguments(c, 0, 0, ""); err != nil {
+				return err
+			}
+			logger, err := p.logger(c)
+			if err != nil {
+				return err
+			}
+			players, err := playerFlags(c)
+			if err != nil {
+				return err
+			}
+			settings, err := p.configuration(c, func(s *config.Config) {
+				if c.IsSet("data") {
+					s.Broker.Data = c.String("data")
+				}
+				s.Players = append(s.Players, players...)
+			})
+			if err != nil {
+				return err
+			}
+			if len(settings.Players) == 0 {
+				logger.Warn("no Player server to read; name one with --player NAME=HOST:PORT, or in the configuration")
+			}
+			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), Logger: logger})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(p.stdout, b.URL())
+			return b.Run(ctx)
+		},
+	}
+}
+
+// playerFlags reads the --player flags.
+func playerFlags(c *cli.Context) ([]config.Player, error) {
+	var players []config.Player
+	for _, text := range textsOf(c, "player") {
+		player, err := config.ParsePlayer(text)
+		if err != nil {
+			return nil, usagef("--player: %v", err)
+		}
+		players = append(players, player)
+	}
+	return players, nil
+}
+
+// configuration loads the file that --config names, if any, and lets the
+// flags change it. Warnings are told at once.
+func (p *program) configuration(c *cli.Context, flags func(*config.Config)) (*config.Config, error) {
+	settings, problems := config.Load(c.String("config"), func(s *config.Config) {
+		if c.IsSet("id") {
+			s.Broker.ID = c.String("id")
+		}
+		if c.IsSet("listen") {
+			s.Broker.Listen = c.String("listen")
+		}
+		flags(s)
+	})
+	for _, w := range problems.Warnings() {
+		fmt.Fprintln(p.stderr, w)
+	}
+	if problems.Err() == nil {
+		return settings, nil
+	}
+	wrong := &problemsError{usage: true}
+	for _, problem := range problems {
+		if !problem.Warning {
+			wrong.lines = append(wrong.lines, problem.String())
+			wrong.usage = wrong.usage && problem.File == ""
+		}
+	}
+	return nil, wrong
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"callboard/player"
+	"callboard/player/server"
+	"callboard/sim"
+	"callboard/sim/simdriver"
+	"callboard/sim/worldfile"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// portsOfTheirOwn is how many robots get a port each; more share one.
+const portsOfTheirOwn = 256
+
+// simulation is a simulated world behind Player servers.
+type simulation struct {
+	file   *worldfile.World
+	world  *sim.World
+	driver *simdriver.Simulation
+	ports  []robotPort
+}
+
+// robotPort is a Player server and the robots behind it.
+type robotPort struct {
+	server  *server.Server
+	address string // host:port
+	robots  []string
+	devices map[string][]string // by robot: "position2d:0"
+}
+
+// simulationConfig says what is simulated and where it is served.
+type simulationConfig struct {
+	file   *worldfile.World
+	seed   uint64
+	driver simdriver.Config // its World is made here
+	listen string           // HOST:PORT of the first robot
+	other  bool             // a taken port: take a free one
+	logger *slog.Logger
+}
+
+// newSimulation makes the world and listens for each robot.
+func newSimulation(c simulationConfig) (*simulation, error) {
+	world, err := sim.New(sim.Config{World: c.file, Seed: c.seed})
+	if err != nil {
+		return nil, err
+	}
+	c.driver.World, c.driver.Logger = world, c.logger
+	driver, err := simdriver.New(c.driver)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{file: c.file, world: world, driver: driver}
+	robots := driver.Robots()
+	if len(robots) == 0 {
+		return nil, fmt.Errorf("%s has no robot: expected a position model at the top level", c.file.File)
+	}
+	groups := [][]string{robots}
+	if len(robots) <= portsOfTheirOwn {
+		groups = groups[:0]
+		for _, name := range robots {
+			groups = append(groups, []string{name})
+		}
+	}
+	for i, group := range groups {
+		if err := s.listen(c, i, group); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// listen makes the Player server of a group of robots, the i-th one.
+func (s *simulation) listen(c simulationConfig, i int, robots []string) error {
+	listener, err := listenNext(c.listen, i, c.other)
+	if err != nil {
+		return err
+	}
+	var drivers []server.Driver
+	devices := map[string][]string{}
+	for n, name := range robots {
+		d, err := s.driver.Driver(name, uint16(n))
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		drivers = append(drivers, d)
+		for _, device := range d.Devices() {
+			devices[name] = append(devices[name], player.Addr{Interf: device.Interf, Index: device.Index}.String())
+		}
+	}
+	made, err := server.New(server.Config{
+		Listener: listener, Drivers: append(drivers, s.driver.World()), Clock: s.driver.Clock, Logger: c.logger,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	s.ports = append(s.ports, robotPort{server: made, address: listener.Addr().String(), robots: robots, devices: devices})
+	return nil
+}
+
+// run steps the world and serves it until ctx or the simulation's duration
+// ends.
+func (s *simulation) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	ctx, over := context.WithCancel(ctx)
+	for _, port := range s.ports {
+		group.Go(func() error { return port.server.Run(ctx) })
+	}
+	group.Go(func() error {
+		defer over() // the duration
+		return s.driver.Run(ctx)
+	})
+	err := group.Wait()
+	over()
+	return err
+}
+
+// close lets go of the ports of a simulation that is not run.
+func (s *simulation) close() {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, port := range s.ports {
+		port.server.Run(ended)
+	}
+}
+
+// print prints a line for each port.
+func (s *simulation) print(w io.Writer) {
+	for _, port := range s.ports {
+		fmt.Fprintf(w, "player://%s %s\n", port.address, strings.Join(port.robots, " "))
+	}
+}
+
+// listenNext listens on the i-th port from an address on; port 0 takes free
+// ones. A taken port is an error that names it, or, with other, replaced by a
+// free one.
+func listenNext(address string, i int, other bool) (net.Listener, error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usagef("--listen %q: expected HOST:PORT", address)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return nil, usagef("--listen %q: port %q, expected a number up to 65535", address, text)
+	}
+	if port != 0 {
+		if port += uint64(i); port > 65535 {
+			return nil, usagef("--listen %q: there are not enough ports above it for all robots", address)
+		}
+	}
+	at := net.JoinHostPort(host, strconv.FormatUint(port, 10))
+	listener, err := net.Listen("tcp", at)
+	if err == nil {
+		return listener, nil
+	}
+	if other && errors.Is(err, errInUse) {
+		return net.Listen("tcp", net.JoinHostPort(host, "0"))
+	}
+	return nil, listenError(at, err)
+}
+
+// listenError names the address that cannot be listened on.
+func listenError(address string, err error) error {
+	if errors.Is(err, errInUse) {
+		return fmt.Errorf("port %s is taken; choose another with --listen, or 0 for a free one", address)
+	}
+	return fmt.Errorf("cannot listen on %s: %w", address, err)
+}
+
+// errInUse is the system's error for a taken address.
+var errInUse error = syscall.EADDRINUSE

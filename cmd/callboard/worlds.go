@@ -1,0 +1,36 @@
+package main
+
+import (
+	"callboard/sim/worldfile"
+	"callboard/worlds"
+)
+
+// mostRobots is how many a simulation serves: the protocol's limit of devices
+// on one port, a position and a scanner for each robot, and the simulation's.
+const mostRobots = 2047
+
+// bundledWorld is the world of the demo, or with n > 0 one with n robots.
+func (p *program) bundledWorld(n int) (*worldfile.World, error) {
+	if n == 0 {
+		return p.loadWorld(worlds.Open, worlds.Default)
+	}
+	if err := checkRobots(n); err != nil {
+		return nil, err
+	}
+	return p.loadWorld(worlds.Robots(n))
+}
+
+// swarm is a bundled world with n robots side by side.
+func (p *program) swarm(n int) (*worldfile.World, error) {
+	if err := checkRobots(n); err != nil {
+		return nil, err
+	}
+	return p.loadWorld(worlds.Swarm(n))
+}
+
+func checkRobots(n int) error {
+	if n > mostRobots {
+		return usagef("--robots %d: a simulation serves %d at most", n, mostRobots)
+	}
+	return nil
+}
