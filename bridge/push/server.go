@@ -42,7 +42,8 @@ type Config struct {
 	MaxSubscriptions int           // in one hello; default 10,000
 	Logger           *slog.Logger  // default: discard
 
-	maxHello int // bytes; protocol.MaxHello, less in tests
+	maxHello       int           // bytes; protocol.MaxHello, less in tests
+	messageTimeout time.Duration // for one message to come whole; messageTimeout, less in tests
 }
 
 const (
@@ -75,6 +76,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxSubscriptions <= 0 {
 		c.MaxSubscriptions = 10_000
 	}
+	positive(&c.messageTimeout, messageTimeout)
 	if c.maxHello == 0 {
 		c.maxHello = protocol.MaxHello
 	}

@@ -94,7 +94,7 @@ func (s *session) read(ctx context.Context) {
 		kind, r, err := s.ws.NextReader()
 		if err == nil {
 			s.inMessage.Store(true)
-			s.readBy(time.Now().Add(messageTimeout))
+			s.readBy(time.Now().Add(s.server.config.messageTimeout))
 			err = s.message(ctx, kind, r)
 		}
 		if err != nil {

@@ -223,6 +223,10 @@ func TestBadFrames(t *testing.T) {
 	if _, err := c.NetConn().Write([]byte{0xF1, 0x80, 1, 2, 3, 4}); err != nil { // reserved bits
 		t.Fatal(err)
 	}
+	// The close frame arrives though more comes than is read: no reset.
+	for range 64 {
+		_, _ = c.NetConn().Write(make([]byte, 64<<10)) // as long as it is read
+	}
 	c.closed(1002)
 	s.broker.expect(t, "disconnect 1")
 	c = s.greeted(t)
