@@ -40,7 +40,8 @@ type Driver interface {
 
 // Runner is a Driver with work of its own: Server.Run runs it and waits for it.
 // A nil error means that it has nothing more to do (its devices stay served);
-// any other, before ctx ends, ends the server.
+// any other, before ctx ends, ends the server. The driver's other methods may
+// still be called after Run has returned, until all clients are gone.
 type Runner interface {
 	Run(ctx context.Context) error
 }

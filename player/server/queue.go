@@ -41,15 +41,13 @@ const (
 )
 
 // push queues m, which the queue then holds, as the rules say. Replies are
-// never dropped for length, nor replaced: somebody waits for each.
+// never dropped for length, nor replaced (newest knows none): somebody waits
+// for each.
 func (q *queue) push(m *message) outcome {
 	switch q.rules.of(m.sig) {
 	case ignore:
 		return ignored
 	case replace:
-		if m.sig.isReply() {
-			break
-		}
 		out := queued
 		if q.removeNewest(m.sig) {
 			out = replaced

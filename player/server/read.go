@@ -77,8 +77,7 @@ func (c *conn) toDevice(h player.Header, r *bufio.Reader) error {
 	}
 	var payload any
 	switch {
-	case h.Size == 0 && ok && h.Type == player.Command && !known.Empty(),
-		h.Size > 0 && known.Empty():
+	case h.Size == 0 && ok && h.Type == player.Command && !known.Empty():
 		counters.undecodable.Add(1)
 		return c.refuse(h, r)
 	case h.Size > 0:

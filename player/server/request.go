@@ -135,7 +135,7 @@ func (c *conn) dev(h player.Header, req iface.DeviceReq) {
 	switch req.Access {
 	case player.AccessOpen:
 		if err := c.open(dev, h, answer); err != nil {
-			c.log.Warn("driver refuses a device", slog.String("device", dev.addr.String()), slog.Any("error", err))
+			c.log.Debug("driver refuses a device", slog.String("device", dev.addr.String()), slog.Any("error", err))
 			answer.Access = player.AccessError
 			c.reply(h, player.Nack, answer)
 		}
