@@ -377,7 +377,7 @@ func TestProblems(t *testing.T) {
 	}{
 		{protocol.Subscription{ID: "a", Condition: "lasr.min < 1"}, Problem{protocol.BadCondition, "unknown name `lasr`: did you mean `laser`?", &protocol.Position{Line: 1, Column: 1}}},
 		{protocol.Subscription{ID: "a", Condition: "true", Select: map[string]string{"x": "laser.mn"}}, Problem{protocol.BadCondition, "select x: `laser` has no `mn`: did you mean `min`?", &protocol.Position{Line: 1, Column: 7}}},
-		{protocol.Subscription{ID: "a", Condition: "true", Trigger: "risng"}, Problem{protocol.BadCondition, "`trigger`: \"risng\" is unknown: did you mean \"rising\"?", nil}},
+		{protocol.Subscription{ID: "a", Condition: "true", Trigger: "risng"}, Problem{protocol.BadMessage, "`trigger`: \"risng\" is unknown: did you mean \"rising\"?", nil}},
 		{protocol.Subscription{ID: "a", Condition: strings.Repeat("(", 99)}, Problem{protocol.TooCostly, "brackets more than 32 deep", &protocol.Position{Line: 1, Column: 33}}},
 	} {
 		_, problem := m.Compile(tt.s)

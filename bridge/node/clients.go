@@ -69,7 +69,7 @@ func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
 	if !found {
 		return &push.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("no subscription has the id %q", m.ID)}
 	}
-	sub, program, err := n.compile(merge(old.Subscription, m), n.grant(c))
+	sub, program, err := n.compile(m.Apply(old.Subscription), n.grant(c))
 	if err != nil {
 		return err
 	}
@@ -77,25 +77,6 @@ func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
 		in:       &overlay.Update{Conn: overlay.Conn(c), Subscription: sub},
 		compiled: []*subscribe.Subscription{program},
 	})
-}
-
-// merge puts what an update changes into a subscription.
-func merge(s protocol.Subscription, m protocol.Update) protocol.Subscription {
-	assign(&s.Condition, m.Condition)
-	assign(&s.Robots, m.Robots)
-	assign(&s.Devices, m.Devices)
-	assign(&s.Trigger, m.Trigger)
-	assign(&s.MinInterval, m.MinInterval)
-	assign(&s.For, m.For)
-	assign(&s.Select, m.Select)
-	assign(&s.Keep, m.Keep)
-	return s
-}
-
-func assign[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
 
 // Unsubscribe ends a subscription.

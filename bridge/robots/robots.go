@@ -102,13 +102,14 @@ func New(c Config) (*Robots, error) {
 
 // Run keeps the sessions until ctx ends.
 func (r *Robots) Run(ctx context.Context) error {
-	var group errgroup.Group
+	group, running := errgroup.WithContext(ctx)
 	for _, s := range r.sessions {
-		group.Go(func() error { return s.client.Run(ctx) })
+		group.Go(func() error { return s.client.Run(running) })
 	}
 	for _, one := range r.byName {
-		group.Go(func() error { one.queue.run(ctx); return nil })
+		group.Go(func() error { one.queue.run(running); return nil })
 	}
+	group.Go(func() error { <-running.Done(); return nil }) // also without sessions
 	err := group.Wait()
 	if ctx.Err() != nil {
 		return nil

@@ -96,7 +96,7 @@ func TestDecodeErrors(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]Invalid{
-		`{"op":"subscribe","id":"a","trigger":"x"}`:    {Code: BadCondition, ID: "a", Field: "trigger"},
+		`{"op":"subscribe","id":"a","trigger":"x"}`:    {Code: BadMessage, ID: "a", Field: "trigger"},
 		`{"op":"subscribe","id":"a","for":"1s"}`:       {Code: BadMessage, ID: "a", Field: "for"},
 		`{"op":"list","id":"a","what":"x"}`:            {Code: BadMessage, ID: "a", Field: "what"},
 		`{"op":"command","id":"a","robot":"r"}`:        {Code: BadMessage, ID: "a", Field: "name"},

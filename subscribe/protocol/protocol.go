@@ -43,8 +43,8 @@ type Code string
 
 // The error codes.
 const (
-	BadMessage   Code = "bad_message"   // not JSON, unknown op, wrong or unknown field
-	BadCondition Code = "bad_condition" // the condition (or a select, or an option) is wrong; position tells where
+	BadMessage   Code = "bad_message"   // not JSON, unknown op, a wrong or unknown field or option
+	BadCondition Code = "bad_condition" // the condition, or a selected expression, is wrong; position tells where
 	TooCostly    Code = "too_costly"    // well formed, but would cost more than is allowed
 	Unauthorized Code = "unauthorized"  // no token, or none that is known
 	Forbidden    Code = "forbidden"     // the token does not allow it

@@ -103,10 +103,10 @@ func validPatterns(field string, patterns []string) *Invalid {
 	for n, p := range patterns {
 		at := fmt.Sprintf("%s[%d]", field, n)
 		if p == "" {
-			return &Invalid{Code: BadCondition, Field: at, Message: "empty; expected a name or pattern"}
+			return &Invalid{Code: BadMessage, Field: at, Message: "empty; expected a name or pattern"}
 		}
 		if _, err := path.Match(p, ""); err != nil {
-			return &Invalid{Code: BadCondition, Field: at, Message: fmt.Sprintf("%q is no pattern; expected a name, or one with *, ? or [a-z]", p)}
+			return &Invalid{Code: BadMessage, Field: at, Message: fmt.Sprintf("%q is no pattern; expected a name, or one with *, ? or [a-z]", p)}
 		}
 	}
 	return nil
@@ -120,14 +120,14 @@ func validChoice(field, value string, choices ...string) *Invalid {
 	if best := Nearest(value, choices); best != "" {
 		message = fmt.Sprintf("%q is unknown: did you mean %q?", value, best)
 	}
-	return &Invalid{Code: BadCondition, Field: field, Message: message}
+	return &Invalid{Code: BadMessage, Field: field, Message: message}
 }
 
 func validSeconds(field string, value float64) *Invalid {
 	if value >= 0 && !math.IsInf(value, 1) {
 		return nil
 	}
-	return &Invalid{Code: BadCondition, Field: field, Message: fmt.Sprintf("%g; expected a number of seconds, 0 or more", value)}
+	return &Invalid{Code: BadMessage, Field: field, Message: fmt.Sprintf("%g; expected a number of seconds, 0 or more", value)}
 }
 
 func validSelect(sel map[string]string) *Invalid {
@@ -137,7 +137,7 @@ func validSelect(sel map[string]string) *Invalid {
 	}
 	for name := range sel {
 		if name == "" || len(name) > MaxID {
-			return &Invalid{Code: BadCondition, Field: "select", Message: fmt.Sprintf("a name is empty or longer than %d bytes", MaxID)}
+			return &Invalid{Code: BadMessage, Field: "select", Message: fmt.Sprintf("a name is empty or longer than %d bytes", MaxID)}
 		}
 	}
 	return nil
