@@ -29,9 +29,8 @@ func load(t testing.TB, dir, name string) *World {
 	return w
 }
 
-// loadText makes a World of a world file's text.
-func loadText(t testing.TB, text string) *World {
-	t.Helper()
+// parseText reads a world file's text.
+func parseText(t interface{ Fatal(...any) }, text string) *worldfile.World {
 	file, problems := worldfile.Load(func(n string) ([]byte, error) {
 		if n == "test.world" {
 			return []byte(text), nil
@@ -41,7 +40,13 @@ func loadText(t testing.TB, text string) *World {
 	if file == nil {
 		t.Fatal(worldfile.FirstError(problems))
 	}
-	w, err := New(Config{World: file})
+	return file
+}
+
+// loadText makes a World of a world file's text.
+func loadText(t testing.TB, text string) *World {
+	t.Helper()
+	w, err := New(Config{World: parseText(t, text)})
 	if err != nil {
 		t.Fatal(err)
 	}

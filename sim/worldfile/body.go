@@ -3,6 +3,8 @@ package worldfile
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 )
 
 // wallThickness is that of the walls which boundary adds, m.
@@ -66,15 +68,11 @@ func (in *interpreter) block(e *Entity) (shape, bool) {
 		in.fail(e.Get("points").Pos, "a block of %d points, of which at most %d are given", n, len(e.Properties))
 		return shape{}, false
 	}
-	given := map[string]*Property{}
+	s := shape{points: make([]Point, n)}
 	for _, p := range e.Properties {
 		p.Used = true
-		given[p.Name] = p
-	}
-	s := shape{points: make([]Point, n)}
-	for i := range s.points {
-		p := given[fmt.Sprintf("point[%d]", i)]
-		if p == nil {
+		i, ok := pointIndex(p.Name)
+		if !ok || i >= n {
 			continue
 		}
 		if len(p.Values) < 2 {
@@ -88,6 +86,19 @@ func (in *interpreter) block(e *Entity) (shape, bool) {
 	}
 	anticlockwise(s.points)
 	return s, true
+}
+
+// pointIndex gives i of a name point[i].
+func pointIndex(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, "point[")
+	if !ok {
+		return 0, false
+	}
+	if digits, ok = strings.CutSuffix(digits, "]"); !ok {
+		return 0, false
+	}
+	i, err := strconv.Atoi(digits)
+	return i, err == nil && i >= 0
 }
 
 // polygons reads the body of a Stage 2 model.

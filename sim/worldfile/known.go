@@ -81,7 +81,7 @@ func nearest(name string, names []string) string {
 		return ""
 	}
 	sort.Strings(names)
-	best, least := "", 1+len(name)/3
+	best, least := "", 1+len(name)/4
 	for _, n := range names {
 		if d := distance(strings.ToLower(name), strings.ToLower(n), least); d < least || d == least && best == "" {
 			best, least = n, d

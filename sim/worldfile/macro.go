@@ -6,9 +6,10 @@ func (p *parser) expand(r *raw, depth int) (*Entity, bool) {
 	if depth > maxDepth {
 		return nil, p.fail(r.pos, "%q nests deeper than %d; a macro that contains itself never ends", short(r.word), maxDepth)
 	}
-	if p.entities++; p.entities > maxEntities {
-		return nil, p.fail(r.pos, "more than %d entities, counting those that macros make", maxEntities)
+	if most := min(maxEntities, max(freeCopies, copies*p.written)); p.entities >= most {
+		return nil, p.fail(r.pos, "more than %d entities, counting those that macros make", most)
 	}
+	p.entities++
 	e := &Entity{Pos: r.pos, Word: r.word}
 	chain, ok := p.chain(r)
 	if !ok {

@@ -64,7 +64,7 @@ var modelTypes = map[string]modelType{
 func (in *interpreter) topLevel(entities []*Entity, counts map[string]int) {
 	for _, e := range entities {
 		switch e.Type {
-		case "window", "gui":
+		case "window", "gui", "environment":
 			// Models in a window are made like any others; the rest of it is
 			// for the eye only.
 			var models []*Entity
@@ -86,11 +86,18 @@ func (in *interpreter) topLevel(entities []*Entity, counts map[string]int) {
 func (in *interpreter) model(e *Entity, parent *Model, counts map[string]int) *Model {
 	typ, ok := modelTypes[e.Type]
 	if !ok {
-		in.unknownType(e)
-		return nil
+		// Old files, and those for somebody's own Stage, name types that lived
+		// elsewhere; the rest of the robot still loads. A slip of the pen does not.
+		hint := nearest(e.Type, typeNames())
+		foreign := in.dialect < 4 || parent != nil && hint == ""
+		if !foreign || e.Type == "block" || e.Type == "sensor" {
+			in.unknownType(e, hint)
+			return nil
+		}
+		typ = modelType{color: red, old: true, inert: true}
 	}
 	if typ.old {
-		in.once("type "+e.Type, e.Pos, "type %q is of Stage 3 or older: %s", e.Type, oldMeaning(e.Type, typ))
+		in.once("type "+e.Type, e.Pos, "type %q is not one of Stage 4: %s", e.Type, oldMeaning(e.Type, typ))
 	} else if typ.inert && !typ.silent {
 		in.once("type "+e.Type, e.Pos, "type %q is not simulated: it stands as an obstacle and gives no data", e.Type)
 	}
@@ -141,16 +148,20 @@ func oldMeaning(name string, t modelType) string {
 	return "it is taken for a model"
 }
 
-func (in *interpreter) unknownType(e *Entity) {
-	known := []string{"window", "block", "sensor"}
+// typeNames gives the names of Stage 4's types.
+func typeNames() []string {
+	names := []string{"window", "block", "sensor"}
 	for name, t := range modelTypes {
 		if !t.old {
-			known = append(known, name)
+			names = append(names, name)
 		}
 	}
-	hint := ""
-	if n := nearest(e.Type, known); n != "" {
-		hint = fmt.Sprintf("; did you mean %q?", n)
+	return names
+}
+
+func (in *interpreter) unknownType(e *Entity, hint string) {
+	if hint != "" {
+		hint = fmt.Sprintf("; did you mean %q?", hint)
 	}
 	switch {
 	case e.Type == "block" || e.Type == "sensor":

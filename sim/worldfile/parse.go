@@ -10,6 +10,8 @@ import (
 const (
 	maxDepth    = 1000      // entities within entities, after macros
 	maxEntities = 1 << 21   // after macros
+	freeCopies  = 200000    // entities that macros may make in any case
+	copies      = 100       // entities that macros may make for each one written
 	maxIncludes = 10000     // files spliced in, counted each time
 	maxInclude  = 64        // includes within includes
 	maxText     = 256 << 20 // bytes of all text spliced in
@@ -40,7 +42,8 @@ type parser struct {
 	stack    []string          // of files that are being read
 	includes int
 	bytes    int
-	entities int
+	written  int // entities in the text
+	entities int // after macros
 	problems []Problem
 }
 
@@ -231,6 +234,7 @@ func (r *reader) entity(word, opened token, into *raw, depth int) bool {
 		return r.fail(opened.pos, "brackets nest deeper than %d", maxDepth)
 	}
 	e := &raw{word: word.text, pos: word.pos}
+	r.written++
 	if !r.body(e, opened, depth) {
 		return false
 	}
@@ -261,9 +265,21 @@ func (r *reader) body(e *raw, opened token, depth int) bool {
 				return false
 			}
 		default:
-			return r.fail(t.pos, "%s cannot stand within %q; expected a property, a child or )", t.describe(), short(e.word))
+			return r.stray(t, e)
 		}
 	}
+}
+
+// stray refuses a token that begins nothing. A blank left out before [ makes a
+// word of name and first value, which only shows now.
+func (r *reader) stray(t token, e *raw) bool {
+	if n := len(e.properties); n > 0 && t.kind == tokenNumber {
+		last := e.properties[n-1]
+		if name, _, ok := strings.Cut(last.Name, "["); ok && !strings.Contains(last.Name, "]") {
+			return r.fail(last.Pos, "%q is taken for one word; expected a blank after %q", short(last.Name), short(name))
+		}
+	}
+	return r.fail(t.pos, "%s cannot stand within %q; expected a property, a child or )", t.describe(), short(e.word))
 }
 
 // define parses a macro; the first of a name is kept.

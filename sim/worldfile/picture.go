@@ -15,7 +15,7 @@ import (
 
 // Limits of pictures.
 const (
-	maxPixels        = 64 << 20
+	maxPixels        = 100 << 20
 	maxOutlinePoints = 4 << 20 // of all pictures of a world
 )
 

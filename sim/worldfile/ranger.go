@@ -19,7 +19,7 @@ func (in *interpreter) ranger(m *Model, e *Entity) *Ranger {
 			r.Sensors = append(r.Sensors, in.sensor(c))
 		}
 	}
-	if len(r.Sensors) == 0 && (in.dialect < 4 || e.Get("scount") != nil || m.Type == "sonar") {
+	if len(r.Sensors) == 0 && (in.dialect < 3 || e.Get("scount") != nil || m.Type == "sonar") {
 		r.Sensors = in.numbered(e)
 	}
 	if len(r.Sensors) > maxSensors {
