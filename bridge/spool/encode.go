@@ -1,0 +1,341 @@
+package spool
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// Kinds of records, as written. They are part of the store's format: a change
+// of one, or of what follows it, is another formatVersion.
+const (
+	kindStamp = iota + 1
+	kindSession
+	kindSessionEnded
+	kindSubscription
+	kindSubscriptionEnded
+	kindEntry
+	kindEntryEnded
+	kindGiven
+	kindAcked
+	kindGap
+	kindPassed
+)
+
+// appendRecord appends a record: its kind, then its fields in a fixed order.
+func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
+	switch r := r.(type) {
+	case *overlay.StampRecord:
+		return binary.AppendUvarint(append(b, kindStamp), uint64(r.Stamp)), nil
+	case *overlay.SessionRecord:
+		return appendSession(append(b, kindSession), r), nil
+	case *overlay.SessionEnded:
+		return appendText(append(b, kindSessionEnded), r.Client), nil
+	case *overlay.SubscriptionRecord:
+		value, err := appendSubscription(nil, r)
+		if err != nil {
+			return nil, err
+		}
+		return append(append(b, kindSubscription), value...), nil
+	case *overlay.SubscriptionEnded:
+		return appendText(appendText(append(b, kindSubscriptionEnded), r.Client), r.ID), nil
+	case *overlay.EntryRecord:
+		return appendEntry(append(b, kindEntry), r), nil
+	case *overlay.EntryEnded:
+		return binary.AppendUvarint(append(b, kindEntryEnded), uint64(r.Handle)), nil
+	case *overlay.GivenRecord:
+		b = appendReading(append(b, kindGiven), r.Reading)
+		b = binary.AppendVarint(b, int64(r.At))
+		b = binary.AppendUvarint(b, uint64(len(r.Hits)))
+		for i := range r.Hits {
+			h := &r.Hits[i]
+			b = binary.AppendUvarint(b, uint64(h.Handle))
+			b = binary.AppendUvarint(b, h.Seq)
+			b = binary.AppendUvarint(b, h.Revision)
+			b = appendNames(b, h.Names)
+		}
+		return b, nil
+	case *overlay.AckedRecord:
+		b = binary.AppendUvarint(append(b, kindAcked), uint64(r.Handle))
+		return binary.AppendUvarint(b, r.Num), nil
+	case *overlay.GapRecord:
+		b = binary.AppendUvarint(append(b, kindGap), uint64(r.Handle))
+		b = binary.AppendUvarint(b, r.From)
+		b = binary.AppendUvarint(b, r.To)
+		b = binary.AppendUvarint(b, r.New)
+		return append(b, byte(r.Why)), nil
+	case *overlay.PassedRecord:
+		b = binary.AppendUvarint(append(b, kindPassed), uint64(r.Handle))
+		b = binary.AppendUvarint(b, r.From)
+		return binary.AppendUvarint(b, r.To), nil
+	}
+	return nil, fmt.Errorf("spool: no format for a %T", r)
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendEpoch(b []byte, e overlay.Epoch) []byte {
+	b = binary.AppendUvarint(b, e.Attachment)
+	b = appendText(b, string(e.Edge))
+	return binary.AppendUvarint(b, e.Revision)
+}
+
+func appendSession(b []byte, r *overlay.SessionRecord) []byte {
+	b = appendText(b, r.Client)
+	b = appendEpoch(b, overlay.Epoch(r.Session))
+	return appendEpoch(b, r.Epoch)
+}
+
+func appendSubscription(b []byte, r *overlay.SubscriptionRecord) ([]byte, error) {
+	text, err := json.Marshal(r.Subscription)
+	if err != nil {
+		return nil, fmt.Errorf("spool: subscription %q of %q: %w", r.Subscription.ID, r.Client, err)
+	}
+	b = appendText(b, r.Client)
+	b = binary.AppendUvarint(b, r.Born)
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...), nil
+}
+
+func appendEntry(b []byte, r *overlay.EntryRecord) []byte {
+	b = binary.AppendUvarint(b, uint64(r.Handle))
+	b = appendText(b, r.Key.Client)
+	b = appendEpoch(b, overlay.Epoch(r.Key.Session))
+	b = appendText(b, string(r.Key.Source))
+	b = binary.AppendUvarint(b, uint64(r.Key.Stamp))
+	b = appendEpoch(b, r.Epoch)
+	for _, n := range [...]uint64{r.Set, r.Next, r.Num} {
+		b = binary.AppendUvarint(b, n)
+	}
+	if r.Ended {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func appendReading(b []byte, r *overlay.Reading) []byte {
+	b = appendText(b, r.Robot)
+	b = appendText(b, r.Interface)
+	b = binary.AppendUvarint(b, uint64(r.Index))
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Time))
+	return append(binary.AppendUvarint(b, uint64(len(r.JSON))), r.JSON...)
+}
+
+func appendNames(b []byte, names []protocol.Matched) []byte {
+	b = binary.AppendUvarint(b, uint64(len(names)))
+	for i := range names {
+		n := &names[i]
+		b = appendText(b, n.ID)
+		switch {
+		case n.State == nil:
+			b = append(b, 0)
+		case *n.State:
+			b = append(b, 2)
+		default:
+			b = append(b, 1)
+		}
+		if n.Values == nil {
+			b = append(b, 0)
+		} else {
+			b = append(binary.AppendUvarint(append(b, 1), uint64(len(n.Values))), n.Values...)
+		}
+	}
+	return b
+}
+
+// errShort says that bytes end in the middle of a record, or make no record.
+var errShort = errors.New("it ends in the middle")
+
+// decoder reads what the append functions wrote. After its first error it
+// gives zero values. What it gives does not refer to the bytes read.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+	d.b = nil
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail(errShort)
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.fail(errShort)
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.fail(errShort)
+		return 0
+	}
+	v := d.b[0]
+	d.b = d.b[1:]
+	return v
+}
+
+func (d *decoder) float() float64 {
+	if len(d.b) < 8 {
+		d.fail(errShort)
+		return 0
+	}
+	v := math.Float64frombits(binary.BigEndian.Uint64(d.b))
+	d.b = d.b[8:]
+	return v
+}
+
+// raw gives the next length-prefixed bytes, in place.
+func (d *decoder) raw() []byte {
+	n := d.uvarint()
+	if n > uint64(len(d.b)) {
+		d.fail(errShort)
+		return nil
+	}
+	v := d.b[:n:n]
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) text() string { return string(d.raw()) }
+
+func (d *decoder) bytes() []byte { return append([]byte{}, d.raw()...) }
+
+// count reads how many things follow, each of at least one byte.
+func (d *decoder) count() int {
+	n := d.uvarint()
+	if n > uint64(len(d.b)) {
+		d.fail(errShort)
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) epoch() overlay.Epoch {
+	return overlay.Epoch{Attachment: d.uvarint(), Edge: overlay.BrokerID(d.text()), Revision: d.uvarint()}
+}
+
+func (d *decoder) session() *overlay.SessionRecord {
+	return &overlay.SessionRecord{Client: d.text(), Session: overlay.Session(d.epoch()), Epoch: d.epoch()}
+}
+
+func (d *decoder) subscription() *overlay.SubscriptionRecord {
+	r := &overlay.SubscriptionRecord{Client: d.text(), Born: d.uvarint(), Subscription: &overlay.Subscription{}}
+	if text := d.raw(); d.err == nil {
+		if err := json.Unmarshal(text, r.Subscription); err != nil {
+			d.fail(err)
+		}
+	}
+	return r
+}
+
+func (d *decoder) entry() *overlay.EntryRecord {
+	r := &overlay.EntryRecord{Handle: overlay.Handle(d.uvarint())}
+	r.Key = overlay.Key{Client: d.text(), Session: overlay.Session(d.epoch()), Source: overlay.BrokerID(d.text()), Stamp: overlay.Stamp(d.uvarint())}
+	r.Epoch = d.epoch()
+	r.Set, r.Next, r.Num, r.Ended = d.uvarint(), d.uvarint(), d.uvarint(), d.byte() != 0
+	return r
+}
+
+func (d *decoder) reading() *overlay.Reading {
+	return &overlay.Reading{Robot: d.text(), Interface: d.text(), Index: int(d.uvarint()), Time: d.float(), JSON: d.bytes()}
+}
+
+func (d *decoder) names() []protocol.Matched {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	names := make([]protocol.Matched, 0, min(n, 64))
+	for range n {
+		m := protocol.Matched{ID: d.text()}
+		if state := d.byte(); state != 0 {
+			yes := state == 2
+			m.State = &yes
+		}
+		if d.byte() != 0 {
+			m.Values = d.bytes()
+		}
+		if d.err != nil {
+			return nil
+		}
+		names = append(names, m)
+	}
+	return names
+}
+
+func (d *decoder) given() *overlay.GivenRecord {
+	r := &overlay.GivenRecord{Reading: d.reading(), At: overlay.Instant(d.varint())}
+	for range d.count() {
+		h := overlay.GivenHit{Handle: overlay.Handle(d.uvarint()), Seq: d.uvarint(), Revision: d.uvarint(), Names: d.names()}
+		if d.err != nil {
+			break
+		}
+		r.Hits = append(r.Hits, h)
+	}
+	return r
+}
+
+// record reads the next record.
+func (d *decoder) record() overlay.Record {
+	switch kind := d.byte(); kind {
+	case kindStamp:
+		return &overlay.StampRecord{Stamp: overlay.Stamp(d.uvarint())}
+	case kindSession:
+		return d.session()
+	case kindSessionEnded:
+		return &overlay.SessionEnded{Client: d.text()}
+	case kindSubscription:
+		return d.subscription()
+	case kindSubscriptionEnded:
+		return &overlay.SubscriptionEnded{Client: d.text(), ID: d.text()}
+	case kindEntry:
+		return d.entry()
+	case kindEntryEnded:
+		return &overlay.EntryEnded{Handle: overlay.Handle(d.uvarint())}
+	case kindGiven:
+		return d.given()
+	case kindAcked:
+		return &overlay.AckedRecord{Handle: overlay.Handle(d.uvarint()), Num: d.uvarint()}
+	case kindGap:
+		return &overlay.GapRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint(), New: d.uvarint(), Why: overlay.Why(d.byte())}
+	case kindPassed:
+		return &overlay.PassedRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint()}
+	default:
+		d.fail(fmt.Errorf("no record is of kind %d", kind))
+		return nil
+	}
+}
+
+// decodeRecords reads records up to the end of b.
+func decodeRecords(b []byte) (records []overlay.Record, err error) {
+	for d := (&decoder{b: b}); len(d.b) > 0; {
+		r := d.record()
+		if d.err != nil {
+			return nil, d.err
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}

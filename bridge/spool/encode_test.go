@@ -1,0 +1,88 @@
+package spool
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// all has every kind of record.
+func all() []overlay.Record {
+	yes, no := true, false
+	epoch := overlay.Epoch{Attachment: 1, Edge: "b1", Revision: 1 << 60}
+	return []overlay.Record{
+		&overlay.StampRecord{Stamp: 1 << 50},
+		&overlay.SessionRecord{Client: "ü", Session: overlay.Session(epoch), Epoch: epoch},
+		&overlay.SessionEnded{Client: "x"},
+		&overlay.SubscriptionRecord{Client: "x", Born: 9, Subscription: sub("a", "latest")},
+		&overlay.SubscriptionEnded{Client: "x", ID: "a"},
+		&overlay.EntryRecord{Handle: 300, Key: overlay.Key{Client: "x", Session: overlay.Session(epoch), Source: "b1", Stamp: 5}, Epoch: epoch, Set: 3, Next: 4, Num: 2, Ended: true},
+		&overlay.EntryEnded{Handle: 1},
+		&overlay.GivenRecord{
+			Reading: &overlay.Reading{Robot: "r0", Interface: "laser", Index: 3, Time: -0.5, JSON: []byte(`{}`)}, At: -3,
+			Hits: []overlay.GivenHit{
+				{Handle: 1, Seq: 2, Revision: 3, Names: []protocol.Matched{{ID: "a"}, {ID: "b", State: &yes}, {ID: "c", State: &no, Values: []byte(`{"v":1}`)}}},
+				{Handle: 2, Seq: 1 << 63},
+			},
+		},
+		&overlay.AckedRecord{Handle: 1, Num: 2},
+		&overlay.GapRecord{Handle: 1, From: 2, To: 3, New: 3, Why: overlay.WhyExpired},
+		&overlay.PassedRecord{Handle: 1, From: 2, To: 3},
+	}
+}
+
+func TestEncode(t *testing.T) {
+	var b []byte
+	for _, r := range all() {
+		var err error
+		if b, err = appendRecord(b, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := decodeRecords(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(all(), got, cmpopts.IgnoreUnexported(overlay.Reading{})); diff != "" {
+		t.Fatal(diff)
+	}
+	for n := range b { // cut anywhere: an error, or the records before
+		if got, err := decodeRecords(b[:n]); err == nil && len(got) >= len(all()) {
+			t.Fatalf("%d of %d bytes give all", n, len(b))
+		}
+	}
+}
+
+// FuzzTail: whatever a tail file holds, reading it neither panics nor takes
+// more than a small multiple of its bytes.
+func FuzzTail(f *testing.F) {
+	b := make([]byte, batchHeader)
+	for _, r := range all() {
+		b, _ = appendRecord(b, r)
+	}
+	sealBatch(b, 1)
+	f.Add(b)
+	f.Add(b[:len(b)-1])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		parseTail(b)
+		if len(b) > batchHeader {
+			sealBatch(b, 1) // the checksum is right: the records are read
+			batches, err := parseTail(b)
+			x := newIndex()
+			for _, batch := range batches {
+				for _, r := range batch.records {
+					x.apply(r)
+				}
+			}
+			if err == nil && len(batches) != 1 {
+				t.Fatalf("%d batches", len(batches))
+			}
+		}
+		parseMarker(b)
+	})
+}

@@ -1,0 +1,117 @@
+package spool
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"callboard/bridge/overlay"
+)
+
+// A batch in a tail file: length of the body (4 bytes), CRC-32C of number and
+// body (4), the batch's number (8), the body: records.
+const batchHeader = 16
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// maxTail bounds a tail file, in bytes: past it the disk does not follow, and
+// the store is incomplete until it does.
+const maxTail = 256 << 20
+
+// tail is one of the two files that hold what has been appended and is not in
+// the database yet.
+type tail struct {
+	file *os.File
+	size int64
+}
+
+// sealBatch fills in the header of a batch whose records follow it in b.
+func sealBatch(b []byte, number uint64) {
+	binary.BigEndian.PutUint32(b, uint32(len(b)-batchHeader))
+	binary.BigEndian.PutUint64(b[8:], number)
+	binary.BigEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
+}
+
+// batch is one as read.
+type batch struct {
+	number  uint64
+	records []overlay.Record
+}
+
+// readTail reads the batches of a tail file. A last batch that is cut short is
+// left out: whoever was killed while writing it had not acted on it. Any other
+// damage ends the reading and is told.
+func readTail(path string) (batches []batch, damage error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		if os.IsNotExist(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return parseTail(b)
+}
+
+func parseTail(b []byte) (batches []batch, damage error) {
+	for at := 0; at < len(b); {
+		rest := b[at:]
+		if len(rest) < batchHeader {
+			return batches, nil
+		}
+		length := int64(binary.BigEndian.Uint32(rest))
+		if length > int64(len(rest)-batchHeader) {
+			return batches, nil
+		}
+		whole := rest[:batchHeader+length]
+		if crc32.Checksum(whole[8:], castagnoli) != binary.BigEndian.Uint32(whole[4:]) {
+			return batches, fmt.Errorf("at byte %d the checksum is wrong", at)
+		}
+		records, err := decodeRecords(whole[batchHeader:])
+		if err != nil {
+			return batches, fmt.Errorf("at byte %d: %w", at, err)
+		}
+		batches = append(batches, batch{binary.BigEndian.Uint64(whole[8:]), records})
+		at += len(whole)
+	}
+	return batches, nil
+}
+
+func openTail(path string) (*tail, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &tail{file: f, size: size}, nil
+}
+
+// write appends a batch in one write, so that a killed process leaves all of
+// it or a cut end.
+func (t *tail) write(b []byte) error {
+	if t.size+int64(len(b)) > maxTail {
+		return fmt.Errorf("%s: %d bytes wait for the disk, which is the limit", t.file.Name(), t.size)
+	}
+	n, err := t.file.Write(b)
+	t.size += int64(n)
+	return err
+}
+
+func (t *tail) clear() error {
+	if t.size == 0 {
+		return nil
+	}
+	if err := t.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := t.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	t.size = 0
+	return nil
+}
