@@ -50,6 +50,7 @@ type fake struct {
 
 	mu   sync.Mutex // one message at a time is written
 	done chan struct{}
+	end  error // why serve ended; set when done is closed
 	got  []player.Message
 }
 
@@ -73,6 +74,7 @@ func (f *fake) serve() {
 	for {
 		m, err := readMessage(f.conn)
 		if err != nil {
+			f.end = err
 			return
 		}
 		f.check(m)
@@ -294,7 +296,8 @@ func (e *events) until(t testing.TB, line string, n int) {
 		select {
 		case <-e.more:
 		case <-limit:
-			t.Fatalf("%q has not come %d times in 10 s; came: %q", line, n, e.all())
+			all := e.all()
+			t.Fatalf("%q has not come %d times in 10 s; last came: %q", line, n, all[max(0, len(all)-20):])
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 const (
 	quiet     = 100 * time.Millisecond // of a pushing server: then the input has run dry
-	farewell  = 500 * time.Millisecond // for what waits to be sent when Run is ended
+	farewell  = time.Second            // for what waits to be sent when Run is ended
 	maxEarly  = 4 << 20                // bytes of DATA kept until Up
 	maxInAir  = 64                     // requests of the session's own at a time
 	housework = time.Second            // at least so often
