@@ -458,3 +458,24 @@ func TestRunEndsWithItsDriver(t *testing.T) {
 		})
 	}
 }
+
+func Test8ADeviceListOf4096(t *testing.T) {
+	inBubble(t, func(cfg *server.Config) {
+		f := cfg.Drivers[0].(*fake)
+		f.infos = nil
+		for i := range player.MaxDevices {
+			f.infos = append(f.infos, server.DeviceInfo{Interf: player.InterfaceLaser, Index: uint16(i), Driver: "stage"})
+		}
+	}, func(t *testing.T, r *rig) {
+		c := r.client()
+		var list iface.DeviceDevlist
+		c.decode(c.ask(player.PlayerDevlist, nil), &list)
+		if len(list.Devices) != player.MaxDevices || list.Devices[4095].Index != 4095 {
+			t.Errorf("%d devices listed, expected 4096", len(list.Devices))
+		}
+		last := player.Addr{Interf: player.InterfaceLaser, Index: 4095}
+		c.open(last)
+		r.driver.pub.Publish(last, 1, 1, &iface.LaserData{})
+		c.is(c.next(), player.Data, last, 1)
+	})
+}
