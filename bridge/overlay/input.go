@@ -124,11 +124,12 @@ type Hit struct {
 }
 
 // Installed answers an Install: every reading that is handed in from now on
-// was tested by that set or a later one.
+// was tested by that set or a later one. Each Install of a key has one answer,
+// in their order, also if it changed nothing.
 type Installed struct {
 	Handle Handle
 	Set    uint64
-	Robots map[string]int // id → robots that match now, for the ids in Install.Count
+	Robots map[string]int // id → robots that match now, for the ids in Install.Count; one left out counts as 0
 }
 
 // RunFailed says that a subscription's condition (or a select) failed while

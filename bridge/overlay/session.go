@@ -60,9 +60,9 @@ type conn struct {
 type pending struct {
 	id    string
 	born  uint64
-	set   uint64
-	hello bool // the connection is ready when there is no such one any more
-	fresh bool // the client has no other subscription to the same robots
+	ask   uint64 // of the entry's installs: the one whose answer counts its robots
+	hello bool   // the connection is ready when there is no such one any more
+	fresh bool   // the client has no other subscription to the same robots
 }
 
 // checkID tells what is wrong with an id that a client chose, "" if nothing.
@@ -290,7 +290,7 @@ func (b *Broker) changeSet(s *session, drop []string, put, tell []*sub, hello bo
 		return
 	}
 	for i := range s.pending[len(s.pending)-len(tell):] {
-		s.pending[len(s.pending)-len(tell)+i].set = s.local.set
+		s.pending[len(s.pending)-len(tell)+i].ask = s.local.asked
 	}
 }
 
@@ -332,18 +332,18 @@ func (b *Broker) installed(in *Installed) {
 		return
 	}
 	e.installed = max(e.installed, in.Set)
+	e.answered++
 	s := e.session
 	rest := s.pending[:0]
 	waits := false
 	for _, p := range s.pending {
-		robots, counted := in.Robots[p.id]
-		if p.set > in.Set || !counted {
+		if p.ask > e.answered {
 			rest = append(rest, p)
 			waits = waits || p.hello
 			continue
 		}
 		if sub := s.subs[p.id]; sub != nil {
-			sub.robots = robots
+			sub.robots = in.Robots[p.id]
 		}
 		b.tellSubscribed(s, p)
 	}

@@ -17,6 +17,8 @@ type entry struct {
 	epoch     Epoch
 	set       uint64 // the newest Install.Set: the revision of the set
 	installed uint64 // readings tested by sets up to this one may be numbered
+	asked     uint64 // Installs given out
+	answered  uint64 // of them
 	next      uint64 // the seq to give next
 	seen      Instant
 
@@ -70,6 +72,7 @@ func (b *Broker) takeIn(e *entry, drop []string, put, tell []*sub) {
 }
 
 func (b *Broker) install(e *entry, whole bool, drop []string, put, tell []*sub) {
+	e.asked++
 	out := &Install{Handle: e.handle, Set: e.set, Whole: whole, Drop: drop}
 	for _, sub := range put {
 		out.Put = append(out.Put, sub.Subscription)
