@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/url"
 	"strings"
 
 	"callboard/bridge/config"
@@ -16,6 +17,7 @@ import (
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
 	"callboard/bridge/robots"
+	"callboard/bridge/spool"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 
@@ -39,6 +41,7 @@ type Config struct {
 type Bridge struct {
 	config   Config
 	listener net.Listener
+	store    *spool.Store
 	node     *node.Node
 	robots   *robots.Robots
 	push     *push.Server
@@ -70,12 +73,16 @@ func (b *Bridge) build() error {
 	if b.listener, err = net.Listen("tcp", c.Broker.Listen); err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Broker.Listen, err)
 	}
+	if b.store, err = spool.Open(spool.Config{Dir: c.Broker.Data, Broker: overlay.BrokerID(c.Broker.ID), Logger: b.config.Logger}); err != nil {
+		return err
+	}
 	matcher, err := subscribe.New(subscribe.Config{Zones: c.Zones, ConditionLength: c.Limits.ConditionLength})
 	if err != nil {
 		return err
 	}
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	b.measureStore(metrics)
 	if b.node, err = b.newNode(matcher, metrics); err != nil {
 		return err
 	}
@@ -90,6 +97,7 @@ func (b *Bridge) build() error {
 
 func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *prometheus.Registry) (*node.Node, error) {
 	c := b.config.Config
+	restored := b.store.Restored()
 	return node.New(node.Config{
 		Overlay: overlay.Config{
 			ID:            overlay.BrokerID(c.Broker.ID),
@@ -99,6 +107,9 @@ func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *prometheus.Registr
 			Inbox:         overlay.Limits{Count: c.Limits.Inbox.Count, Bytes: c.Limits.Inbox.Bytes, Keep: duration(c.Limits.Inbox.Seconds)},
 		},
 		URL:     b.WebSocketURL(),
+		Restore: restored.Records,
+		Lost:    restored.Lost,
+		Store:   b.store,
 		Matcher: matcher,
 		Metrics: metrics,
 		Logger:  b.config.Logger,
@@ -109,8 +120,8 @@ func (b *Bridge) newPush(metrics *prometheus.Registry) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.config.World, Metrics: metrics, Logger: b.config.Logger,
-		MaxSubscriptions: c.Limits.ClientSubscriptions,
+		Page: b.config.Page, World: b.config.World, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
+		MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL),
 	}
 	var err error
 	if b.tls {
@@ -122,24 +133,45 @@ func (b *Bridge) newPush(metrics *prometheus.Registry) error {
 	return err
 }
 
+// measureStore registers what the store counts.
+func (b *Bridge) measureStore(metrics *prometheus.Registry) {
+	store := b.store
+	count := func(name, help string, value func(spool.Stats) float64) {
+		metrics.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "callboard_spool_" + name, Help: help},
+			func() float64 { return value(store.Stats()) }))
+	}
+	count("records_total", "Records appended.", func(s spool.Stats) float64 { return float64(s.Records) })
+	count("bytes_total", "Bytes appended.", func(s spool.Stats) float64 { return float64(s.Bytes) })
+	count("commits_total", "Commits to the disk.", func(s spool.Stats) float64 { return float64(s.Commits) })
+	count("failures_total", "Commits that failed.", func(s spool.Stats) float64 { return float64(s.Failures) })
+	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "callboard_spool_waiting_bytes", Help: "Bytes appended and not on the disk yet."},
+		func() float64 { return float64(store.Stats().Waiting) }))
+}
+
 // Run serves until ctx ends. It can be called once, and closes the Bridge.
 //
 // Parts end in the order in which they depend on each other: clients first, so
 // that nothing more is asked, then the robots, then the node, which does what
 // was posted before and so leaves the store complete.
 func (b *Bridge) Run(ctx context.Context) error {
-	nodeCtx, stopNode := context.WithCancel(context.WithoutCancel(ctx))
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	kept := context.WithoutCancel(ctx)
+	noding, stopNode := context.WithCancel(kept)
 	defer stopNode()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var inner errgroup.Group
-	inner.Go(func() error { defer cancel(); return b.node.Run(nodeCtx) })
-	var outer errgroup.Group
-	outer.Go(func() error { defer cancel(); return b.push.Run(ctx) })
-	outer.Go(func() error { defer cancel(); return b.robots.Run(ctx) })
-	err := outer.Wait()
+	storing, stopStore := context.WithCancel(kept)
+	defer stopStore()
+
+	var clients, nodes, stores errgroup.Group
+	stores.Go(func() error { return b.store.Run(storing) })
+	nodes.Go(func() error { defer stop(); return b.node.Run(noding) })
+	clients.Go(func() error { defer stop(); return b.push.Run(serving) })
+	clients.Go(func() error { defer stop(); return b.robots.Run(serving) })
+	err := clients.Wait()
 	stopNode()
-	return errors.Join(err, inner.Wait(), b.Close())
+	err = errors.Join(err, nodes.Wait())
+	stopStore()
+	return errors.Join(err, stores.Wait(), b.Close())
 }
 
 // Close lets go of the address and the data directory. Run does it by itself.
@@ -149,6 +181,10 @@ func (b *Bridge) Close() error {
 		if err := b.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	if b.store != nil {
+		errs = append(errs, b.store.Close())
+		b.store = nil
 	}
 	return errors.Join(errs...)
 }
@@ -168,6 +204,14 @@ func (b *Bridge) WebSocketURL() string {
 		return b.config.Config.Broker.URL
 	}
 	return "ws" + strings.TrimPrefix(b.URL(), "http") + "/ws"
+}
+
+// hosts names what requests may call the broker: what its clients are told.
+func hosts(broker string) []string {
+	if u, err := url.Parse(broker); err == nil && u.Hostname() != "" {
+		return []string{u.Hostname()}
+	}
+	return nil
 }
 
 func duration(seconds float64) overlay.Duration {

@@ -11,8 +11,7 @@ import (
 
 // counters are what the node counts itself.
 type counters struct {
-	dropped     prometheus.Counter
-	storeErrors prometheus.Counter
+	dropped prometheus.Counter
 }
 
 // measure makes the metrics and, with a registry, registers them.
@@ -21,14 +20,11 @@ func (n *Node) measure(r *prometheus.Registry) {
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "callboard_node_readings_dropped_total", Help: "Matched readings dropped because the broker's queue was full.",
 		}),
-		storeErrors: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "callboard_node_store_errors_total", Help: "Writes to the store that failed.",
-		}),
 	}
 	if r == nil {
 		return
 	}
-	r.MustRegister(n.count.dropped, n.count.storeErrors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	r.MustRegister(n.count.dropped, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "callboard_node_queue_length", Help: "Inputs that wait for the broker's goroutine.",
 	}, func() float64 { return float64(n.queue.length()) }), &overlayMetrics{n})
 }

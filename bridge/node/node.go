@@ -23,9 +23,9 @@ import (
 
 // Store keeps what must outlive a crash.
 type Store interface {
-	// Append writes records so that a killed process does not lose them. An
-	// error means that they may be lost; the store says so by itself later.
-	Append(records []overlay.Record) error
+	// Append writes records so that a killed process does not lose them. What
+	// it cannot write the store tells by itself.
+	Append(records []overlay.Record)
 }
 
 // Config is what a Node needs.
@@ -210,9 +210,7 @@ func (n *Node) carryOut() {
 	}
 	n.stepped = false
 	if records := n.broker.Records(); len(records) > 0 && n.config.Store != nil {
-		if err := n.config.Store.Append(records); err != nil {
-			n.count.storeErrors.Inc()
-		}
+		n.config.Store.Append(records)
 	}
 	for _, out := range n.broker.Outputs() {
 		n.do(out)
