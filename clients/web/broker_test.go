@@ -25,18 +25,19 @@ type broker struct {
 	t      *testing.T
 	server *httptest.Server
 
-	running  sync.WaitGroup
-	stop     chan struct{}
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at every change, for wait
-	refusing bool          // new connections get 503
-	silent   bool          // no heartbeats
-	sessions map[string]*session
-	births   int
-	robots   []robot
-	time     float64 // s, the robots'
-	commands []protocol.Command
-	forbid   bool // commands are
+	running   sync.WaitGroup
+	stop      chan struct{}
+	mu        sync.Mutex
+	changed   chan struct{} // closed and replaced at every change, for wait
+	refusing  bool          // new connections get 503
+	silent    bool          // no heartbeats
+	heartbeat float64       // s, in welcome; four without a word and the page goes
+	sessions  map[string]*session
+	births    int
+	robots    []robot
+	time      float64 // s, the robots'
+	commands  []protocol.Command
+	forbid    bool // commands are
 }
 
 // session is a client's.
@@ -62,6 +63,9 @@ type robot struct {
 
 const source = "fake.1"
 
+// policy is the strictest that the page works under.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // verdicts are the conditions that the broker knows: whether one matches a
 // reading of an interface.
 var verdicts = map[string]func(r robot, interf string, reading map[string]any) bool{
@@ -74,11 +78,11 @@ var verdicts = map[string]func(r robot, interf string, reading map[string]any) b
 }
 
 func newBroker(t *testing.T, robots ...robot) *broker {
-	b := &broker{t: t, stop: make(chan struct{}), changed: make(chan struct{}), sessions: map[string]*session{}, robots: robots, time: 100}
+	b := &broker{t: t, stop: make(chan struct{}), changed: make(chan struct{}), sessions: map[string]*session{}, robots: robots, time: 100, heartbeat: 5}
 	mux := http.NewServeMux()
 	files := http.FileServerFS(web.FS())
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", web.ContentSecurityPolicy)
+		w.Header().Set("Content-Security-Policy", policy)
 		files.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/ws", b.serve)
@@ -131,7 +135,7 @@ const hall = `{"name": "hall", "bounds": [-6, -4, 6, 4], "outlines": [
 // wait waits until check, which runs under the lock, is true.
 func (b *broker) wait(what string, check func() bool) {
 	b.t.Helper()
-	deadline := time.After(15 * time.Second)
+	deadline := time.After(60 * time.Second)
 	for {
 		b.mu.Lock()
 		done, changed := check(), b.changed
@@ -273,7 +277,7 @@ func (b *broker) hello(conn *websocket.Conn, data []byte) *session {
 		s.attachment = *m.Attachment
 	}
 	b.sessions[m.Client] = s
-	s.send(protocol.Welcome{Op: protocol.OpWelcome, Broker: "fake", Client: m.Client, Session: s.id, Attachment: s.attachment, Heartbeat: 0.5, Window: 1024,
+	s.send(protocol.Welcome{Op: protocol.OpWelcome, Broker: "fake", Client: m.Client, Session: s.id, Attachment: s.attachment, Heartbeat: b.heartbeat, Window: 1024,
 		Brokers: []protocol.BrokerURL{{ID: "fake", URL: b.server.URL}}})
 	for _, sub := range m.Subscriptions {
 		b.subscribe(s, sub)

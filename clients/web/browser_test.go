@@ -115,7 +115,7 @@ func (p *page) complaints() []string {
 // run carries out actions; none may take longer than a test may.
 func (p *page) run(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, 90*time.Second)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatalf("%v; the browser says %q", err, p.complaints())
@@ -125,7 +125,9 @@ func (p *page) run(actions ...chromedp.Action[chromedp.Void]) {
 // until waits until a JavaScript expression is true.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("("+expression+") === true", chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(15*time.Second)))
+	ctx, cancel := context.WithTimeout(p.ctx, 90*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("("+expression+") === true", chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(60*time.Second)))
 	if errors.Is(err, chromedp.ErrPollingTimeout) {
 		p.t.Fatalf("waited too long for: %s\nthe page: %s\nthe browser says %q", expression, p.text(), p.complaints())
 	}
@@ -137,7 +139,9 @@ func (p *page) until(expression string) {
 // value gives what a JavaScript expression gives.
 func value[T any](p *page, expression string) T {
 	p.t.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	ctx, cancel := context.WithTimeout(p.ctx, 90*time.Second)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.t.Fatalf("%s: %v; the browser says %q", expression, err, p.complaints())
 	}

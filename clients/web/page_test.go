@@ -304,6 +304,7 @@ func testReload(t *testing.T, chromium context.Context) {
 
 func testSilent(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
+	b.heartbeat = 0.5
 	p := open(t, chromium, b)
 	b.attached()
 	b.do(func() { b.silent = true })
@@ -357,6 +358,15 @@ func testGapsAndStates(t *testing.T, chromium context.Context) {
 	b.do(func() { b.one().seq += 3 })
 	b.step()
 	p.until(`[...document.querySelectorAll("#notices .gap")].some((e) => e.textContent.includes("broke the protocol"))`)
+	// However many there are, the list does not fill with them.
+	for range 5 {
+		b.do(func() { b.one().seq += 3 })
+		b.step()
+	}
+	b.wait("acknowledgements", func() bool { return b.one().acked == b.one().seq })
+	if n := value[int](p, `[...document.querySelectorAll("#notices .gap")].filter((e) => e.textContent.includes("broke the protocol")).length`); n > 2 {
+		t.Errorf("%d faults in the list, want them counted", n)
+	}
 	// A robot that the broker no longer lists goes.
 	b.do(func() {
 		b.robots = b.robots[:2]

@@ -125,7 +125,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestNothingInlineNorForeign: the page works under ContentSecurityPolicy and
+// TestNothingInlineNorForeign: the page works under policy and
 // without any other host.
 func TestNothingInlineNorForeign(t *testing.T) {
 	bad := map[string]*regexp.Regexp{

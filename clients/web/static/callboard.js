@@ -75,6 +75,8 @@ export class Client extends Emitter {
   #attempts = 0;
   #welcome = null;
   #heard = 0; // ms, when the broker last said something
+  #watched = 0; // ms, when that was last looked at
+  #spared = false; // one look was put off
   #timers = { retry: 0, watch: 0, ack: 0 };
 
   /**
@@ -178,7 +180,7 @@ export class Client extends Emitter {
   #open() {
     const url = this.#config.brokers[this.#attempts % this.#config.brokers.length];
     this.#set({ name: "connecting" });
-    this.#heard = Date.now();
+    this.#heard = this.#watched = Date.now();
     const socket = new WebSocket(url, subprotocol);
     this.#socket = socket;
     socket.onopen = () => this.#hello();
@@ -224,6 +226,10 @@ export class Client extends Emitter {
   }
 
   #welcomed(m) {
+    if (this.#attached) {
+      this.emit("fault", { source: "", reason: "a second welcome" });
+      return;
+    }
     const resumed = m.session === this.#identity.session;
     if (!resumed) this.#sequences.clear();
     this.#sequences.attach();
@@ -328,7 +334,15 @@ export class Client extends Emitter {
   }
 
   #watch() {
-    const silence = Date.now() - this.#heard;
+    const now = Date.now();
+    const late = now - this.#watched > 2000; // the page was held up: what has come may not have been handled yet
+    this.#watched = now;
+    if (late && !this.#spared) {
+      this.#spared = true;
+      return;
+    }
+    this.#spared = false;
+    const silence = now - this.#heard;
     const limit = this.#attached ? Math.max(3000, 4000 * (this.#welcome.heartbeat || 1)) : connectTimeout;
     if (silence > limit) this.#lost(new CallboardError({ code: "unavailable", message: `nothing heard for ${Math.round(silence / 1000)} s` }));
   }

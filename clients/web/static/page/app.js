@@ -41,7 +41,7 @@ async function start() {
       plans.refresh();
       layers.note(feed.crowded ? "Many robots: scans of the selected one only." : "");
     } catch (error) {
-      console.warn("callboard: list of robots:", error.message);
+      if (client.state.name === "attached") console.warn("callboard: list of robots:", error.message);
     }
   });
   client.on("state", (s) => { if (s.name === "attached") list(); });

@@ -30,12 +30,12 @@ export class Camera {
     this.pan(px - sx, py - sy);
   }
 
-  /** Shows [xmin, ymin, xmax, ymax] whole, with a margin (px). */
-  fit([xmin, ymin, xmax, ymax], margin = 36) {
+  /** Shows [xmin, ymin, xmax, ymax] whole, with margins above and beside it (px). */
+  fit([xmin, ymin, xmax, ymax], margin = 36, side = margin) {
     this.x = (xmin + xmax) / 2;
     this.y = (ymin + ymax) / 2;
-    const inner = (size) => Math.max(40, size - 2 * margin);
-    const scale = Math.min(inner(this.width) / Math.max(xmax - xmin, 1e-3), inner(this.height) / Math.max(ymax - ymin, 1e-3));
+    const inner = (size, margin) => Math.max(40, size - 2 * margin);
+    const scale = Math.min(inner(this.width, side) / Math.max(xmax - xmin, 1e-3), inner(this.height, margin) / Math.max(ymax - ymin, 1e-3));
     this.scale = Math.min(200, Math.max(Camera.least, scale));
   }
 

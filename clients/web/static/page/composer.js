@@ -81,6 +81,7 @@ export class Composer {
       if (this.#editing) await this.#watches.change(this.#editing, spec);
       else await this.#watches.add(spec);
       this.#begin(null);
+      byId("options").open = false;
     } catch (error) {
       this.#show(error);
     } finally {

@@ -53,6 +53,7 @@ export class Feed {
     live.text = text;
     live.done = live.done.then((subscription) => this.#change(kind, subscription, live)).catch((error) => {
       console.warn(`callboard: the page's ${kind} subscription:`, error.message);
+      live.text = live.applied = "null"; // asked for again when what is shown changes
       return null;
     });
   }

@@ -26,14 +26,19 @@ export function playerTime(seconds) {
   return fixed(seconds, 2) + " s";
 }
 
-export function clock(ms) { return new Date(ms).toLocaleTimeString([], { hour12: false }); }
+/** A time of the day; with its date if that is another day. */
+export function clock(ms) {
+  const date = new Date(ms);
+  const time = date.toLocaleTimeString([], { hour12: false });
+  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}
 
 /** Any value of a reading. */
 export function value(v) {
   if (typeof v === "number") return Number.isInteger(v) ? fixed(v, 0) : fixed(v, Math.abs(v) >= 100 ? 1 : 3);
   if (v === null || v === undefined) return "–";
   if (typeof v === "string") return v;
-  if (Array.isArray(v)) return v.length > 4 ? `${v.length} values` : v.map(value).join(", ");
+  if (Array.isArray(v)) return v.length === 0 ? "none" : v.length > 4 ? `${v.length} values` : v.map(value).join(", ");
   if (typeof v === "object") return JSON.stringify(v);
   return String(v);
 }

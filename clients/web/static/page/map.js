@@ -176,7 +176,10 @@ export class WorldMap {
     return box.bounds ?? [-5, -5, 5, 5];
   }
 
-  #autofit() { this.#camera.fit(this.#bounds(), this.#camera.width < 520 ? 16 : 36); }
+  #autofit() {
+    const narrow = this.#camera.width < 520;
+    this.#camera.fit(this.#bounds(), narrow ? 16 : 36, narrow ? 16 : 60); // the tools stand at the side
+  }
 
   /** Without a floor plan the view widens when a robot leaves it. */
   #widen() {

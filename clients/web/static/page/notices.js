@@ -4,6 +4,7 @@ import { Slip } from "./slip.js";
 
 const most = 250; // kept
 const period = 120; // ms between changes of the list
+const faultPeriod = 5000; // ms between faults that are told
 
 /**
  * The notifications as they come, newest first; gaps and robots' comings and
@@ -22,6 +23,7 @@ export class Notices {
   #paused = false;
   #pointed = false;
   #open = null; // a Slip
+  #faults = { at: 0, untold: 0 };
   #spoken = { at: 0, news: 0 };
   #flush = throttled(period, () => this.#show());
 
@@ -31,7 +33,7 @@ export class Notices {
     this.#map = map;
     watches.on("notified", (n) => this.#notified(n));
     client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: gapText(m), source: m.source }));
-    client.on("fault", (f) => this.#add({ kind: "gap", at: Date.now(), text: `The broker broke the protocol: ${f.reason}`, source: f.source }));
+    client.on("fault", (f) => this.#fault(f));
     client.on("robot", (m) => this.#robot(m));
     client.on("error", (e) => this.#add({ kind: "gap", at: Date.now(), text: e.message, source: "" }));
     watches.on("list", () => { if (this.#filter && !watches.get(this.#filter.id)) this.filter(null); });
@@ -76,6 +78,18 @@ export class Notices {
     this.#map.draw();
     const pose = robot.poseAt(notification.time);
     this.#add({ kind: "notification", at: Date.now(), robot: notification.robot, time: notification.time, notification, matches, pose });
+  }
+
+  /** Faults may come with every message: one is told every few seconds, the others are counted. */
+  #fault(f) {
+    const at = Date.now();
+    if (at - this.#faults.at < faultPeriod) {
+      this.#faults.untold++;
+      return;
+    }
+    const more = this.#faults.untold ? `; and ${count(this.#faults.untold)} more times before` : "";
+    this.#faults = { at, untold: 0 };
+    this.#add({ kind: "gap", at, text: `The broker broke the protocol: ${f.reason}${more}`, source: f.source });
   }
 
   #robot(m) {

@@ -78,7 +78,7 @@ export function paintScan(c, camera, theme, ratio, scan, pose, colours = { fill:
   c.moveTo(0, 0);
   for (let i = 0; i < ranges.length; i++) {
     const a = first + i * step;
-    const r = ranges[i] ?? most;
+    const r = ranges[i];
     if (Number.isFinite(r)) c.lineTo(r * Math.cos(a), r * Math.sin(a));
   }
   c.closePath();
@@ -193,7 +193,7 @@ export function paintMatches(c, camera, theme, ratio, robot, pose, now) {
 
 export function paintName(c, camera, theme, ratio, robot, pose, selected) {
   const [x, y] = camera.toScreen(pose.x, pose.y);
-  const below = y + robotRadius(camera) + 13;
+  const below = y + robotRadius(camera) + 13 + 4 * robot.matches.size; // clear of the rings
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
   c.font = `${selected ? 600 : 500} 11px ${theme.font}`;
   c.textAlign = "center";

@@ -14,6 +14,7 @@ export class Robot {
   state = "unknown"; // up, away; unknown until the broker tells
   since = null; // s, Unix
   lost = 0; // readings that did not reach the broker
+  error = ""; // why it is away
   overflowAt = 0; // ms, when it was told of last
   position = null; // the latest reading
   poses = []; // {time, x, y, yaw}, oldest first
@@ -154,7 +155,7 @@ export class Robots extends Emitter {
       if (typeof o?.robot !== "string") continue;
       names.add(o.robot);
       const robot = this.know(o.robot);
-      Object.assign(robot, { world: o.world ?? "", source: o.source ?? "", devices: o.devices ?? [], state: o.state || robot.state, since: o.since ?? robot.since });
+      Object.assign(robot, { world: o.world ?? "", source: o.source ?? "", devices: o.devices ?? [], state: o.state || robot.state, since: o.since ?? robot.since, lost: o.lost ?? robot.lost, error: o.error ?? "" });
     }
     for (const name of this.#robots.keys()) if (!names.has(name)) this.#forget(name);
     this.emit("list");

@@ -80,6 +80,7 @@ export class Roster {
     if (robot.world) facts.push(["World", robot.world]);
     if (robot.devices.length) facts.push(["Devices", robot.devices.map((d) => `${d.interface}:${d.index}`).join(", ")]);
     if (robot.since) facts.push([robot.away ? "Away since" : "Since", clock(robot.since * 1000)]);
+    if (robot.error) facts.push(["Because", robot.error]);
     if (robot.lost) facts.push(["Lost", plural(robot.lost, "reading")]);
     const key = JSON.stringify(facts);
     if (row.more.dataset.facts === key && row.more.firstChild) return;

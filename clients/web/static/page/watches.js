@@ -42,6 +42,7 @@ class Watch {
   meter = new Meter();
   subscription = null; // while the broker has it
   problem = null; // why it has not, or what it said last
+  removed = false;
 
   constructor(spec, colour) {
     this.spec = spec;
@@ -105,8 +106,13 @@ export class Watches extends Emitter {
 
   async remove(watch) {
     this.#watches.delete(watch.id);
+    watch.removed = true;
     this.#changed();
-    await watch.subscription?.unsubscribe().catch((error) => console.warn("callboard:", error.message));
+    await this.#leave(watch);
+  }
+
+  #leave(watch) {
+    return watch.subscription?.unsubscribe().catch((error) => console.warn("callboard:", error.message));
   }
 
   async #subscribe(watch, spec = watch.spec) {
@@ -118,6 +124,7 @@ export class Watches extends Emitter {
         this.emit("list");
       },
     });
+    if (watch.removed) await this.#leave(watch); // it went while it was waited for
   }
 
   #notified(notification) {
