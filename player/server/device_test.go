@@ -276,3 +276,16 @@ func TestBadPayloadsAreCountedNotSent(t *testing.T) {
 		}
 	})
 }
+
+func TestNothingIsEncodedForNobody(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, r *rig) {
+		c := r.client()
+		c.open(position)
+		r.driver.pub.Publish(laser, 1, 0, "not even a struct")
+		c.close(position)
+		r.driver.at(1)
+		if s := r.server.Stats(); s.Published != 0 || s.BadPayload != 0 {
+			t.Errorf("%d published, %d bad payloads, expected none", s.Published, s.BadPayload)
+		}
+	})
+}
