@@ -32,7 +32,7 @@ type Device struct {
 }
 
 // Reading is one data message of a device, decoded. Payload points to the
-// message's struct in player/iface (for example *iface.LaserScan) and is
+// message's struct in player/iface (for example *iface.LaserData) and is
 // valid only during the call that hands the Reading over: whoever keeps
 // values copies them.
 type Reading struct {
