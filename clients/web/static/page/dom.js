@@ -33,13 +33,13 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Calls f at most once per period (ms), the last time included. */
+/** Calls f at most once per period (ms, or what gives it), the last time included. */
 export function throttled(period, f) {
   let timer = 0;
   let last = 0;
   return () => {
     if (timer) return;
-    const wait = Math.max(0, last + period - Date.now());
+    const wait = Math.max(0, last + (typeof period === "function" ? period() : period) - Date.now());
     timer = setTimeout(() => {
       timer = 0;
       last = Date.now();

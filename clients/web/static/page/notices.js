@@ -3,7 +3,8 @@ import { count, plural, rate } from "./format.js";
 import { Slip } from "./slip.js";
 
 const most = 250; // kept
-const period = 120; // ms between changes of the list
+const period = 120; // ms between changes of the list, at least
+const share = 8; // times as long as a change took, the page does other things
 const faultPeriod = 5000; // ms between faults that are told
 
 /**
@@ -23,9 +24,10 @@ export class Notices {
   #paused = false;
   #pointed = false;
   #open = null; // a Slip
+  #cost = 0; // ms that the last change of the list took
   #faults = { at: 0, untold: 0 };
   #spoken = { at: 0, news: 0 };
-  #flush = throttled(period, () => this.#show());
+  #flush = throttled(() => Math.max(period, share * this.#cost), () => this.#show());
 
   constructor({ client, watches, robots, map }) {
     this.#watches = watches;
@@ -124,6 +126,7 @@ export class Notices {
   }
 
   #insert() {
+    const begun = performance.now();
     const fresh = this.#waiting.map((entry) => new Slip(entry, (slip) => this.#toggle(slip)));
     for (const slip of fresh) slip.item.hidden = !this.#passes(slip.entry);
     this.#list.prepend(...fresh.map((s) => s.item));
@@ -134,6 +137,7 @@ export class Notices {
     this.#more(0);
     this.#empty();
     this.#speak(fresh.length);
+    this.#cost = performance.now() - begun;
   }
 
   #passes(entry) {
