@@ -57,12 +57,14 @@ adds to it.`,
 			if err != nil {
 				return err
 			}
-			if len(settings.Players) == 0 {
-				logger.Warn("no Player server to read; name one with --player NAME=HOST:PORT, or in the configuration")
-			}
 			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), Logger: logger})
-			if err != nil {
+			switch {
+			case isTaken(err):
+				return listenError(settings.Broker.Listen, err)
+			case err != nil:
 				return err
+			case len(settings.Players) == 0:
+				logger.Warn("no Player server to read; name one with --player NAME=HOST:PORT, or in the configuration")
 			}
 			fmt.Fprintln(p.stdout, b.URL())
 			return b.Run(ctx)

@@ -203,7 +203,7 @@ func (w *watcher) attached(ctx context.Context, client *callboard.Client) error 
 func matchingNow(s callboard.Subscribed) string {
 	switch s.Robots {
 	case 0:
-		return "(no robot matches so far)"
+		return "for robots: none matches so far"
 	case 1:
 		return "1 robot"
 	}

@@ -23,8 +23,8 @@ laser.min < C, each C another, of which the given share matches. Reports the
 time and the bytes allocated for a reading, and the memory of a subscription.`,
 		Examples: []string{"callboard bench match", "callboard bench match --subscriptions 1000 --readings 10000"},
 		Parameters: []Parameter{
-			{"subscriptions", "`N` of subscriptions, each a client's", 100000},
-			{"readings", "`N` of readings tested", 2000},
+			{"subscriptions", "`N` of subscriptions, each a client's", 10000},
+			{"readings", "`N` of readings tested", 500},
 			{"beams", "`N` of ranges of a scan", 181},
 			{"matching", "`SHARE` of the subscriptions that a reading matches", 0.001},
 		},
@@ -55,7 +55,7 @@ func runMatch(ctx context.Context, v Values, report func(Result)) error {
 		m.Install(subscribe.Key(i), []*subscribe.Subscription{s})
 	}
 	name := fmt.Sprintf("%d subscriptions", n)
-	report(Result{Case: name, Metric: "memory per subscription", Value: float64(heap()-before) / float64(n), Unit: "B"})
+	report(Result{Case: name, Metric: "memory per subscription", Value: (float64(heap()) - float64(before)) / float64(n), Unit: "B"})
 
 	matched := 0
 	device := &player.Device{Addr: player.Addr{Interf: player.InterfaceLaser}, Robot: "r0"}
