@@ -1,0 +1,80 @@
+package benchtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"callboard/subscribe/protocol"
+)
+
+// Crowd is subscribers that all get the near scans of all robots.
+type Crowd struct {
+	broker *Broker
+	all    []*Subscriber
+	got    atomic.Uint64
+	due    atomic.Uint64 // what got is to reach
+	there  chan struct{}
+	scans  uint64 // published, near and far
+	near   uint64
+	bytes  atomic.Uint64
+}
+
+// Crowd attaches n subscribers, with ids if lasting.
+func (b *Broker) Crowd(ctx context.Context, n int, lasting bool) (*Crowd, error) {
+	c := &Crowd{broker: b, there: make(chan struct{}, 1)}
+	for i := range n {
+		id := ""
+		if lasting {
+			id = fmt.Sprintf("subscriber-%d", i)
+		}
+		s, err := Attach(ctx, b.URL(), id, c.take)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		c.all = append(c.all, s)
+		if err := s.Subscribe(ctx, protocol.Subscription{ID: "near", Condition: Near}); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+func (c *Crowd) take(text []byte) {
+	c.bytes.Add(uint64(len(text)))
+	if c.got.Add(1) == c.due.Load() {
+		c.there <- struct{}{}
+	}
+}
+
+// Round has a robot give so many far scans and then a near one, and waits
+// until all have that.
+func (c *Crowd) Round(ctx context.Context, robot, far int) error {
+	c.near++
+	c.due.Store(c.near * uint64(len(c.all)))
+	for range far {
+		c.scans++
+		c.broker.Fleet.Publish(robot, false, float64(c.scans)/10)
+	}
+	c.scans++
+	c.broker.Fleet.Publish(robot, true, float64(c.scans)/10)
+	select {
+	case <-c.there:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Size is a notification's mean size, in bytes.
+func (c *Crowd) Size() float64 { return float64(c.bytes.Load()) / float64(max(c.got.Load(), 1)) }
+
+// Close ends all subscribers and tells what went wrong before.
+func (c *Crowd) Close() error {
+	var errs []error
+	for _, s := range c.all {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
