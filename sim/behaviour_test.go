@@ -1,10 +1,12 @@
 package sim
 
 import (
+	numcmp "cmp"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -53,8 +55,8 @@ func loadText(t testing.TB, text string) *World {
 	return w
 }
 
-// notSimulated are the cases about models that stand, but do not sense yet.
-var notSimulated = map[string]bool{"bumpers": true, "fiducials": true, "gripper": true}
+// notSimulated are the cases about models that stand, but do nothing.
+var notSimulated = map[string]bool{"gripper": true}
 
 // TestBehaviourLikeStage plays each case's commands and compares what is
 // printed with real Stage 4.3's output: motion and shapes to 1e-4, ranges to
@@ -116,6 +118,14 @@ func play(t *testing.T, w *World, cmds string) []string {
 			out = append(out, posed(m))
 		case "ranges":
 			out = append(out, ranged(m))
+		case "fid":
+			out = append(out, found(m))
+		case "bump":
+			line := m.Name() + " bumpers"
+			for _, p := range m.Bumper().Pressed() {
+				line += map[bool]string{false: " 0", true: " 1"}[p]
+			}
+			out = append(out, line)
 		case "color":
 			c := m.Color()
 			out = append(out, fmt.Sprintf("%s color %.3f %.3f %.3f %.3f", m.Name(), float64(c.R)/255, float64(c.G)/255, float64(c.B)/255, float64(c.A)/255))
@@ -138,6 +148,17 @@ func posed(m *Model) string {
 		}
 		r, v := p.Reported(), p.Velocity()
 		s += fmt.Sprintf(" stall %d est %.6f %.6f %.6f vel %.3f %.3f %.3f", stall, r.X, r.Y, r.A, v.X, v.Y, v.A)
+	}
+	return s
+}
+
+// found gives fiducials, which Stage lists from the farthest to the nearest.
+func found(m *Model) string {
+	list := slices.Clone(m.Fiducial().Found())
+	slices.SortFunc(list, func(a, b Found) int { return numcmp.Compare(b.Range, a.Range) })
+	s := fmt.Sprintf("%s fiducials %d", m.Name(), len(list))
+	for _, f := range list {
+		s += fmt.Sprintf(" [id %d range %.4f bearing %.4f yaw %.4f]", f.ID, f.Range, f.Bearing, f.Yaw)
 	}
 	return s
 }

@@ -11,7 +11,7 @@ import (
 type segment struct {
 	ax, ay, bx, by float64
 	low, high      float64 // m
-	root           int32
+	root, model    int32
 	ret            float32 // ranger_return; negative: rays pass
 	obstacle       bool
 }
@@ -21,6 +21,7 @@ type edge struct {
 	x, y      float64 // where it begins
 	next      int32   // the edge that begins where this one ends
 	low, high float64 // m above the root's z
+	model     int32
 	ret       float32
 	obstacle  bool
 }
@@ -71,7 +72,7 @@ func (r *root) addBlock(m *Model, at Pose, b *worldfile.Block) {
 		}
 		r.edges = append(r.edges, edge{
 			x: at.X + p.X*c - p.Y*s, y: at.Y + p.X*s + p.Y*c,
-			next: next, low: low, high: high, ret: ret, obstacle: obstacle,
+			next: next, low: low, high: high, model: int32(m.index), ret: ret, obstacle: obstacle,
 		})
 	}
 	if obstacle {
@@ -90,7 +91,7 @@ func (r *root) outline() {
 	for i := range edges {
 		e := &edges[i]
 		x, y := g.X+e.x*c-e.y*s, g.Y+e.x*s+e.y*c
-		segs[i] = segment{ax: x, ay: y, low: g.Z + e.low, high: g.Z + e.high, root: r.index, ret: e.ret, obstacle: e.obstacle}
+		segs[i] = segment{ax: x, ay: y, low: g.Z + e.low, high: g.Z + e.high, root: r.index, model: e.model, ret: e.ret, obstacle: e.obstacle}
 		if x < minX {
 			minX = x
 		}

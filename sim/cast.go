@@ -18,6 +18,7 @@ type caster struct {
 	cos, sin float64 // of its heading
 	own      int32   // the root that it never sees
 	limit    float64 // m, its greatest range
+	all      bool    // it sees what is invisible to rangers too
 	fan      *fan
 	best     []float64 // m, the nearest hit so far of each sample
 	returned []float64 // and its ranger_return
@@ -66,7 +67,7 @@ func (c *caster) begin(at Pose, own int32, limit float64) {
 	if n := len(c.space.roots); len(c.seenRoot) < n {
 		c.seenRoot = make([]uint32, n)
 	}
-	c.x, c.y, c.z, c.own, c.limit = at.X, at.Y, at.Z, own, limit
+	c.x, c.y, c.z, c.own, c.limit, c.all = at.X, at.Y, at.Z, own, limit, false
 	c.sin, c.cos = math.Sincos(at.A)
 }
 
@@ -244,10 +245,10 @@ func (c *caster) shorten(from, to, x0, y0, x1, y1, cross, ret float64) {
 
 // ray measures one sample in the direction (cos, sin) of the world: bucket by
 // bucket, until the nearest hit lies in a bucket that was looked at.
-func (c *caster) ray(cos, sin float64) (distance, returned float64) {
+func (c *caster) ray(cos, sin float64) (distance float64, hit *segment) {
 	c.next()
 	s := c.space
-	best, ret := c.limit, 0.0
+	best := c.limit
 	// The walk is over buckets without bounds; those outside stand for the
 	// nearest inside.
 	px, py := (c.x-s.x0)*s.unit, (c.y-s.y0)*s.unit
@@ -260,7 +261,7 @@ func (c *caster) ray(cos, sin float64) (distance, returned float64) {
 		for _, i := range s.entries[s.start[b]:s.start[b+1]] {
 			if c.seen[i] != c.cast {
 				c.seen[i] = c.cast
-				best, ret = c.meet(&s.standing[i], cos, sin, best, ret)
+				best, hit = c.meet(&s.standing[i], cos, sin, best, hit)
 			}
 		}
 		for _, i := range s.moving[b] {
@@ -274,11 +275,11 @@ func (c *caster) ray(cos, sin float64) (distance, returned float64) {
 				continue
 			}
 			for j := range r.segments {
-				best, ret = c.meet(&r.segments[j], cos, sin, best, ret)
+				best, hit = c.meet(&r.segments[j], cos, sin, best, hit)
 			}
 		}
 		if math.Min(nextX, nextY) >= best || (rimX.last(ix) && rimY.last(iy)) {
-			return best, ret
+			return best, hit
 		}
 		if nextX < nextY {
 			ix += stepX
@@ -310,21 +311,21 @@ func walk(p, i, d, side float64) (step, next, delta float64) {
 }
 
 // meet gives the nearer of the best hit so far and that with g.
-func (c *caster) meet(g *segment, cos, sin, best, ret float64) (float64, float64) {
-	if g.ret < 0 || c.z < g.low || c.z > g.high || g.root == c.own {
-		return best, ret
+func (c *caster) meet(g *segment, cos, sin, best float64, hit *segment) (float64, *segment) {
+	if g.ret < 0 && !c.all || c.z < g.low || c.z > g.high || g.root == c.own {
+		return best, hit
 	}
 	x0, y0, x1, y1 := g.ax-c.x, g.ay-c.y, g.bx-c.x, g.by-c.y
 	s0, s1 := x0*sin-y0*cos, x1*sin-y1*cos
 	if (s0 > 0 && s1 > 0) || (s0 < 0 && s1 < 0) || s0 == s1 {
-		return best, ret
+		return best, hit
 	}
 	cross := x0*y1 - x1*y0
 	den := cos*(y1-y0) - sin*(x1-x0)
 	if t := cross / den; t >= 0 && t < best {
-		return t, float64(g.ret)
+		return t, g
 	}
-	return best, ret
+	return best, hit
 }
 
 // atanError bounds the error of angle, rad.

@@ -24,6 +24,8 @@ type Model struct {
 
 	position *Position
 	ranger   *Ranger
+	fiducial *Fiducial
+	bumper   *Bumper
 }
 
 // Spec is what the world file says of the model.
@@ -56,6 +58,12 @@ func (m *Model) Position() *Position { return m.position }
 
 // Ranger gives a ranger's readings, nil for other types.
 func (m *Model) Ranger() *Ranger { return m.ranger }
+
+// Fiducial gives what a fiducial finder sees, nil for other types.
+func (m *Model) Fiducial() *Fiducial { return m.fiducial }
+
+// Bumper gives which bumpers are pressed, nil for other types.
+func (m *Model) Bumper() *Bumper { return m.bumper }
 
 // Color is the model's colour now.
 func (m *Model) Color() color.NRGBA { return m.color }
@@ -124,6 +132,10 @@ func (m *Model) update() {
 		m.position.update()
 	case m.ranger != nil:
 		m.ranger.update()
+	case m.fiducial != nil:
+		m.fiducial.update()
+	case m.bumper != nil:
+		m.bumper.update()
 	}
 }
 

@@ -84,7 +84,11 @@ func (r *Ranger) measure(i int) {
 				b += f.step() * s.NoiseAngular * (r.random.Float64()*2 - 1) / 2
 			}
 			sin, cos := math.Sincos(at.A + b)
-			ranges[j], returned[j] = c.ray(cos, sin)
+			var hit *segment
+			ranges[j], hit = c.ray(cos, sin)
+			if returned[j] = 0; hit != nil {
+				returned[j] = float64(hit.ret)
+			}
 		}
 	}
 	for j, v := range ranges {

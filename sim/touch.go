@@ -9,6 +9,9 @@ import "math"
 // parts of other outlines that cross the window are followed.
 type toucher struct {
 	perMetre float64 // cells
+	all      bool    // what is no obstacle counts too
+
+	minX, minY, maxX, maxY float64 // the window, m
 
 	x0, y0, x1, y1 int64 // the window in cells, ends included
 	width          int64
@@ -42,11 +45,38 @@ func (w *World) touches(r *root) bool {
 	if r.model.global.Z+r.lowest < 0 {
 		return true
 	}
-	t, s := &w.touch, &w.space
-	t.draw(r, 1/w.file.Resolution)
+	t := &w.touch
+	t.open(r.minX, r.minY, r.maxX, r.maxY, 1/w.file.Resolution)
 	defer t.wipe()
+	for i := range r.segments {
+		if r.segments[i].obstacle {
+			t.draw(&r.segments[i])
+		}
+	}
+	t.all = false
+	return t.met(&w.space, r)
+}
+
+// crosses tells whether a line, at any height, shares a cell with a body of
+// another tree than r, be it an obstacle or not.
+func (w *World) crosses(r *root, ax, ay, bx, by float64) bool {
+	t := &w.touch
+	t.open(math.Min(ax, bx), math.Min(ay, by), math.Max(ax, bx), math.Max(ay, by), 1/w.file.Resolution)
+	defer t.wipe()
+	line := segment{ax: ax, ay: ay, bx: bx, by: by, low: math.Inf(-1), high: math.Inf(1)}
+	t.draw(&line)
+	// The end's cell belongs to the next line of an outline, of which there is none.
+	line.ax, line.ay = bx, by
+	t.draw(&line)
+	t.all = true
+	return t.met(&w.space, r)
+}
+
+// met tells whether an outline of another tree than r crosses a marked cell at
+// one of its heights.
+func (t *toucher) met(s *space, r *root) bool {
 	margin := 2 / t.perMetre
-	rect := s.around(r.minX-margin, r.minY-margin, r.maxX+margin, r.maxY+margin)
+	rect := s.around(t.minX-margin, t.minY-margin, t.maxX+margin, t.maxY+margin)
 	t.begin(s)
 	for y := rect.y0; y <= rect.y1; y++ {
 		for x := rect.x0; x <= rect.x1; x++ {
@@ -54,7 +84,7 @@ func (w *World) touches(r *root) bool {
 			for _, i := range s.entries[s.start[b]:s.start[b+1]] {
 				if t.seen[i] != t.query {
 					t.seen[i] = t.query
-					if t.hits(&s.standing[i]) {
+					if s.standing[i].root != r.index && t.hits(&s.standing[i]) {
 						return true
 					}
 				}
@@ -87,12 +117,11 @@ func (t *toucher) begin(s *space) {
 	}
 }
 
-// draw marks the cells of r's outline.
-func (t *toucher) draw(r *root, perMetre float64) {
-	t.perMetre = perMetre
+// open makes a window of the cells in a box, in m.
+func (t *toucher) open(minX, minY, maxX, maxY, perMetre float64) {
+	t.minX, t.minY, t.maxX, t.maxY, t.perMetre = minX, minY, maxX, maxY, perMetre
 	for {
-		t.x0, t.y0 = t.cell(r.minX), t.cell(r.minY)
-		t.x1, t.y1 = t.cell(r.maxX), t.cell(r.maxY)
+		t.x0, t.y0, t.x1, t.y1 = t.cell(minX), t.cell(minY), t.cell(maxX), t.cell(maxY)
 		if (t.x1-t.x0+1)*(t.y1-t.y0+1) <= maxWindow {
 			break
 		}
@@ -102,21 +131,19 @@ func (t *toucher) draw(r *root, perMetre float64) {
 	if n := int(t.width * (t.y1 - t.y0 + 1)); len(t.head) < n {
 		t.head = make([]int32, n)
 	}
-	for i := range r.segments {
-		g := &r.segments[i]
-		if !g.obstacle {
-			continue
+}
+
+// draw marks the cells of a line.
+func (t *toucher) draw(g *segment) {
+	t.follow(g, func(x, y int64) bool {
+		at := (y-t.y0)*t.width + x - t.x0
+		if t.head[at] == 0 {
+			t.used = append(t.used, at)
 		}
-		t.follow(g, func(x, y int64) bool {
-			at := (y-t.y0)*t.width + x - t.x0
-			if t.head[at] == 0 {
-				t.used = append(t.used, at)
-			}
-			t.marks = append(t.marks, mark{g.low, g.high, t.head[at]})
-			t.head[at] = int32(len(t.marks))
-			return false
-		})
-	}
+		t.marks = append(t.marks, mark{g.low, g.high, t.head[at]})
+		t.head[at] = int32(len(t.marks))
+		return false
+	})
 }
 
 func (t *toucher) wipe() {
@@ -128,7 +155,7 @@ func (t *toucher) wipe() {
 
 // hitsRoot tells whether a tree's outline crosses a marked cell.
 func (t *toucher) hitsRoot(r *root) bool {
-	if !r.obstacle || t.cell(r.maxX) < t.x0 || t.cell(r.minX) > t.x1 || t.cell(r.maxY) < t.y0 || t.cell(r.minY) > t.y1 {
+	if !r.obstacle && !t.all || t.cell(r.maxX) < t.x0 || t.cell(r.minX) > t.x1 || t.cell(r.maxY) < t.y0 || t.cell(r.minY) > t.y1 {
 		return false
 	}
 	for i := range r.segments {
@@ -141,7 +168,7 @@ func (t *toucher) hitsRoot(r *root) bool {
 
 // hits tells whether a segment crosses a cell marked at one of its heights.
 func (t *toucher) hits(g *segment) bool {
-	if !g.obstacle {
+	if !g.obstacle && !t.all {
 		return false
 	}
 	return t.follow(g, func(x, y int64) bool {

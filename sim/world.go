@@ -38,6 +38,7 @@ type World struct {
 	roots   []*root
 	active  []*Model // those with subscribers, in file order
 	updated []*Model
+	targets []*Model // of fiducial finders
 
 	space  space
 	touch  toucher
@@ -98,6 +99,15 @@ func (w *World) addTree(spec *worldfile.Model, parent *Model, r *root) {
 	}
 	if spec.Ranger != nil {
 		m.ranger = newRanger(m)
+	}
+	if spec.Fiducial != nil {
+		m.fiducial = &Fiducial{model: m}
+	}
+	if spec.Bumper != nil {
+		m.bumper = &Bumper{model: m, pressed: make([]bool, len(spec.Bumper.Bumpers))}
+	}
+	if spec.FiducialReturn != 0 {
+		w.targets = append(w.targets, m)
 	}
 	for _, child := range spec.Children {
 		w.addTree(child, m, r)

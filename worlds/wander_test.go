@@ -24,7 +24,7 @@ func TestRobotsWander(t *testing.T) {
 		for i, r := range robots {
 			last[i], places[i] = r.Global(), map[[2]int]bool{}
 		}
-		stalls, steps := 0, 6000 // ten minutes
+		stalls, steps := 0, 2000
 		for range steps {
 			ws.Drive()
 			w.Step()
@@ -40,8 +40,8 @@ func TestRobotsWander(t *testing.T) {
 		}
 		for i, r := range robots {
 			t.Logf("%s %d robots: %s drove %.0f m through %d places", c.name, n, r.Name(), way[i], len(places[i]))
-			if way[i] < 80 || len(places[i]) < 12 {
-				t.Errorf("%s %d robots: %s drove %.0f m through %d places of 4 m² in 600 s", c.name, n, r.Name(), way[i], len(places[i]))
+			if way[i] < 25 || len(places[i]) < 6 {
+				t.Errorf("%s %d robots: %s drove %.0f m through %d places of 4 m² in 200 s", c.name, n, r.Name(), way[i], len(places[i]))
 			}
 		}
 		if share := float64(stalls) / float64(steps*n); share > 0.03 {

@@ -30,9 +30,9 @@ var modelTypes = map[string]modelType{
 	"position":       {size: plain, color: red, body: true},
 	"ranger":         {size: Size{0.15, 0.15, 0.2}, color: darkBlue},
 	"fiducial":       {color: color.NRGBA{255, 0, 255, 255}},
-	"blobfinder":     {size: plain, color: color.NRGBA{255, 0, 255, 255}},
+	"blobfinder":     {size: plain, color: color.NRGBA{255, 0, 255, 255}, inert: true},
 	"bumper":         {size: plain, color: red, body: true},
-	"gripper":        {size: Size{0.2, 0.3, 0.2}, color: color.NRGBA{190, 190, 190, 255}, body: true},
+	"gripper":        {size: Size{0.2, 0.3, 0.2}, color: color.NRGBA{190, 190, 190, 255}, body: true, inert: true},
 	"camera":         {size: Size{0.1, 0.07, 0.05}, color: color.NRGBA{0, 0, 0, 255}, body: true, inert: true},
 	"actuator":       {size: plain, color: red, body: true, inert: true},
 	"blinkenlight":   {size: Size{0.02, 0.02, 0.02}, color: color.NRGBA{0, 255, 0, 255}, body: true, inert: true, silent: true},
@@ -99,7 +99,7 @@ func (in *interpreter) model(e *Entity, parent *Model, counts map[string]int) *M
 	if typ.old {
 		in.once("type "+e.Type, e.Pos, "type %q is not one of Stage 4: %s", e.Type, oldMeaning(e.Type, typ))
 	} else if typ.inert && !typ.silent {
-		in.once("type "+e.Type, e.Pos, "type %q is not simulated: it stands as an obstacle and gives no data", e.Type)
+		in.once("type "+e.Type, e.Pos, "type %q is not simulated: what body it has stands, and it gives no data", e.Type)
 	}
 	m := &Model{Pos: e.Pos, Type: e.Type, Parent: parent}
 	in.nameOf(m, e, counts)

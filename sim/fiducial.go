@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"math"
+
+	"callboard/sim/worldfile"
+)
+
+// Fiducial holds what a fiducial finder sees.
+type Fiducial struct {
+	model *Model
+	found []Found
+}
+
+// Found is a fiducial that is seen: how far and in which direction, m and rad
+// from the finder's heading, its heading relative to the finder's, its size,
+// and its number, 0 if it is too far to be read.
+type Found struct {
+	Model               *Model
+	ID                  int
+	Range, Bearing, Yaw float64
+	Size                worldfile.Size
+}
+
+// Found gives what was seen at the last update, in the order of the file. The
+// slice is written anew by the next update.
+func (f *Fiducial) Found() []Found { return f.found }
+
+// update looks for targets: near enough, within the field of view, and the
+// first thing that a ray at the finder's height meets.
+func (f *Fiducial) update() {
+	f.found = f.found[:0]
+	m, spec := f.model, f.model.spec.Fiducial
+	at := m.global
+	for _, target := range m.world.targets {
+		if target.root == m.root || target.spec.FiducialKey != m.spec.FiducialKey {
+			continue
+		}
+		seen := at.Sub(target.global)
+		distance := math.Hypot(seen.X, seen.Y)
+		bearing := math.Atan2(seen.Y, seen.X)
+		if distance >= spec.MaxRange || math.Abs(bearing) > spec.FOV/2 || !f.clear(target, distance, at.A+bearing) {
+			continue
+		}
+		id := target.spec.FiducialReturn
+		if distance >= spec.MaxRangeID {
+			id = 0
+		}
+		f.found = append(f.found, Found{Model: target, ID: id, Range: distance, Bearing: bearing, Yaw: seen.A, Size: target.spec.Size})
+	}
+}
+
+// clear tells whether nothing else stands in the way. A ray that meets nothing
+// passes above or below the target, which counts only if heights are ignored.
+func (f *Fiducial) clear(target *Model, distance, direction float64) bool {
+	c := &f.model.world.caster
+	size := target.spec.Size
+	c.begin(f.model.global, f.model.root.index, distance+math.Hypot(size.X, size.Y))
+	c.all = true
+	sin, cos := math.Sincos(direction)
+	_, hit := c.ray(cos, sin)
+	if hit == nil {
+		return f.model.spec.Fiducial.IgnoreZ
+	}
+	return int(hit.model) == target.index
+}
