@@ -44,7 +44,7 @@ func TestBundledWorldsLoad(t *testing.T) {
 		}
 		checkRobots(t, name, w)
 	}
-	for _, n := range []int{1, 3, most, most + 1, 1000} {
+	for _, n := range []int{1, 3, most, most + 1, 300} {
 		open, name := Robots(n)
 		w := load(t, open, name)
 		if len(w.Robots()) != n {
