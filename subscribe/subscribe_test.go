@@ -204,6 +204,24 @@ func TestRobotsAndDevices(t *testing.T) {
 	}
 }
 
+// Scopes that come and go while readings flow.
+func TestScopes(t *testing.T) {
+	m := newMatcher(t)
+	r := newRobot(m, "r1")
+	for i, pattern := range []string{"r*", "*1", "x*", "r?"} {
+		m.Install(Key(i), []*Subscription{compile(t, m, protocol.Subscription{ID: "a", Condition: "true", Robots: []string{pattern}})})
+		r.at(float64(i), 1)
+	}
+	m.Remove(1)
+	r.at(9, 1)
+	expect(t, r,
+		"position2d:0@0 0[a]",
+		"position2d:0@1 0[a] 1[a]",
+		"position2d:0@2 0[a] 1[a]",
+		"position2d:0@3 0[a] 1[a] 3[a]",
+		"position2d:0@9 0[a] 3[a]")
+}
+
 func TestCounts(t *testing.T) {
 	m := newMatcher(t)
 	both := compile(t, m, protocol.Subscription{ID: "a", Condition: "laser.min < 1 && position.x > 0"})

@@ -337,6 +337,7 @@ func TestNaN(t *testing.T) {
 	e.Laser.Min = math.NaN()
 	for text, want := range map[string]bool{
 		"laser.min < 1": false, "laser.min >= 1": false, "!(laser.min >= 1)": true, "laser.min == laser.min": false, "laser.min != laser.min": true,
+		"laser.min <= laser.max": false, "laser.max >= laser.min": false, "laser.min > laser.max": false, "!(laser.max < laser.min)": true,
 		"laser.min in [1, 2]": false, "not (laser.min > 0 or laser.min <= 0)": true,
 	} {
 		p, problem := c.Condition(text)

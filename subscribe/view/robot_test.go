@@ -108,6 +108,9 @@ func TestScans(t *testing.T) {
 		"a scan sent twice is one, the later": {"laser0",
 			[]string{"lit 0 1 3 7", "lit 0 1 3 9", "lit 0 2 3 9", "lit 0 2 3 5"},
 			[]string{"laser:0@1 laser [3] [9]", "laser:0@2 laser [3] [5]"}},
+		"a second of a scan that turns up late makes the next be held": {"laser0",
+			[]string{"lit 0 1 3 7", "lit 0 2 4 7", "lit 0 2 4 9", "lit 0 3 4 9", "lit 0 3 4 5"},
+			[]string{"laser:0@1 laser [3] [7]", "laser:0@2 laser [4] [7]", "laser:0@3 laser [4] [5]"}},
 		"scans of one time with other ranges are two": {"laser0",
 			[]string{"laser 0 0 3", "laser 0 0 4", "laser 0 0 5"},
 			[]string{"laser:0@0 laser [3] []", "laser:0@0 laser [4] []", "laser:0@0 laser [5] []"}},
@@ -187,7 +190,7 @@ func TestStampedRangerBringsWhatIsMissing(t *testing.T) {
 func TestState(t *testing.T) {
 	devices := map[string]*player.Device{
 		"laser0": dev(player.InterfaceLaser, 0), "laser1": dev(player.InterfaceLaser, 1), "laser2": dev(player.InterfaceLaser, 2),
-		"position1": dev(player.InterfacePosition2D, 1), "position7": dev(player.InterfacePosition2D, 7),
+		"position1": dev(player.InterfacePosition2D, 1), "position2": dev(player.InterfacePosition2D, 2), "position7": dev(player.InterfacePosition2D, 7),
 	}
 	var got []string
 	r := NewRobot(func(a *Arrival) {
@@ -204,11 +207,11 @@ func TestState(t *testing.T) {
 	})
 	tr := &trace{Robot: r}
 	var up []*player.Device
-	for _, n := range []string{"laser2", "laser1", "laser0", "position7", "position1"} {
+	for _, n := range []string{"laser2", "laser1", "laser0", "position7", "position2", "position1"} {
 		up = append(up, devices[n])
 	}
 	tr.Up(up)
-	tr.send(devices, "position 7 1 1", "laser 2 1 2", "flush", "laser 1 1 3", "flush", "position 1 2 4", "position 7 2 5", "laser 0 3 6", "flush", "position 7 4 7", "laser 1 4 7", "flush")
+	tr.send(devices, "position 7 1 1", "laser 2 1 2", "flush", "laser 1 1 3", "flush", "position 1 2 4", "position 7 2 5", "laser 0 3 6", "flush", "position 7 4 7", "laser 1 4 7", "flush", "position 7 5 8", "position 2 5 9", "laser 2 6 1", "flush")
 	want := []string{
 		"position2d:7: 0 position7=1",
 		"laser:2: 0 laser2=2 0 position7=1",
@@ -218,6 +221,9 @@ func TestState(t *testing.T) {
 		"laser:0: 0 laser0=6 0 position1=4",
 		"position2d:7: 0 laser0=6 0 position7=7 1 position7=5",
 		"laser:1: 0 laser1=7 0 position1=4 1 laser1=3",
+		"position2d:7: 0 laser0=6 0 position7=8 1 position7=7",
+		"position2d:2: 0 laser2=2 0 position2=9",
+		"laser:2: 0 laser2=1 0 position2=9 1 laser2=2",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

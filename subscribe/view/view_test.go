@@ -105,6 +105,23 @@ func TestSector(t *testing.T) {
 	}
 }
 
+// A bearing on the edge of a sector is in it, whatever float32 and the sum of
+// steps made of it.
+func TestSectorEdges(t *testing.T) {
+	var l Laser
+	d := &iface.LaserData{MinAngle: -math.Pi / 2, MaxAngle: math.Pi / 2, MaxRange: 1000}
+	for i := range 181 {
+		d.Ranges = append(d.Ranges, float32(i))
+	}
+	l.readLaser(d)
+	for i := range 181 {
+		deg := float64(i - 90)
+		if got := l.Sector(deg, deg); got != float64(i) {
+			t.Errorf("sector %g to %g = %g", deg, deg, got)
+		}
+	}
+}
+
 func TestSonar(t *testing.T) {
 	var s Sonar
 	elements := []player.Pose{{Yaw: 0}, {Yaw: 1}, {Yaw: 3}}
