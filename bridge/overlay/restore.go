@@ -28,7 +28,6 @@ func (b *Broker) restore(records []Record) {
 		case *SubscriptionRecord:
 			if s := b.sessions[r.Client]; s != nil && r.Subscription != nil {
 				b.addSub(s, r.Subscription, r.Subscription.Hash(), r.Born)
-				s.subs[r.Subscription.ID].born = r.Born
 				s.epoch.Revision = max(s.epoch.Revision, r.Born)
 			}
 		case *SubscriptionEnded:

@@ -81,7 +81,6 @@ type truth struct {
 	given   map[uint64]*given
 	handed  map[int]*given // by reading, of named clients
 	last    uint64
-	early   int             // readings that there was no room for before their set was in force
 	lost    map[uint64]bool // numbers that a buffer gave up
 	passed  map[uint64]bool
 	ended   bool
@@ -213,11 +212,6 @@ func (w *world) step(in Input) {
 	early := map[Handle]bool{} // more has waited for its set than there was room for
 	for h, e := range w.b.entries {
 		early[h] = e.earlyLost > 0
-		if k := w.keys[h]; early[h] && k != nil {
-			if _, flush := in.(*Installed); flush && in.(*Installed).Handle == h {
-				k.early += int(e.earlyLost)
-			}
-		}
 	}
 	w.b.Step(w.now, in)
 	if *trace {
