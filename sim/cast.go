@@ -197,8 +197,12 @@ func (c *caster) enter(g *segment) {
 	if cross < 0 {
 		x0, y0, x1, y1, cross = x1, y1, x0, y0, -cross
 	}
+	if cross == 0 {
+		c.touch(x0, y0, x1, y1, float64(g.ret))
+		return
+	}
 	ex, ey := x1-x0, y1-y0
-	if cross == 0 || cross*cross > c.limit*c.limit*(ex*ex+ey*ey) {
+	if cross*cross > c.limit*c.limit*(ex*ex+ey*ey) {
 		return
 	}
 	// From a to b the samples run anticlockwise now.
@@ -210,6 +214,18 @@ func (c *caster) enter(g *segment) {
 	}
 	c.shorten(a-f.slack, float64(f.samples), x0, y0, x1, y1, cross, ret)
 	c.shorten(-1, b+f.slack, x0, y0, x1, y1, cross, ret)
+}
+
+// touch enters a segment in line with the sensor: if the sensor is on it,
+// nothing is seen beyond. Otherwise it is seen from its end, which belongs to
+// the next segment too.
+func (c *caster) touch(x0, y0, x1, y1, ret float64) {
+	if x0*x1+y0*y1 > 0 {
+		return
+	}
+	for i := range c.best {
+		c.best[i], c.returned[i] = 0, ret
+	}
 }
 
 // shorten enters the segment from (x0, y0) to (x1, y1) into the samples
@@ -323,7 +339,7 @@ func (c *caster) meet(g *segment, cos, sin, best float64, hit *segment) (float64
 	cross := x0*y1 - x1*y0
 	den := cos*(y1-y0) - sin*(x1-x0)
 	if t := cross / den; t >= 0 && t < best {
-		return t, g
+		return t + 0, g // not -0
 	}
 	return best, hit
 }

@@ -117,6 +117,22 @@ func grazes(w *World, c *caster, a, one, other float64) bool {
 	return near(l, one) && near(r, other) || near(l, other) && near(r, one)
 }
 
+// TestSensorOnWall: a sensor that sits right on an outline sees nothing beyond
+// it, whichever way it is measured.
+func TestSensorOnWall(t *testing.T) {
+	for _, samples := range []int{3, 180} {
+		w := loadText(t, fmt.Sprintf("model ( pose [ 1 0 0 0 ] size [ 2 2 1 ] ranger_return 0.5 )\nranger ( name \"me\" sensor ( fov 90 samples %d ) )", samples))
+		me := w.Find("me")
+		me.Subscribe()
+		w.Step()
+		for i, r := range me.Ranger().Ranges(0) {
+			if r != 0 || math.Signbit(r) || me.Ranger().Intensities(0)[i] != 0.5 {
+				t.Errorf("%d samples: sample %d is %v/%v, expected 0/0.5", samples, i, r, me.Ranger().Intensities(0)[i])
+			}
+		}
+	}
+}
+
 // TestAngle: the fast arc tangent keeps its bound.
 func TestAngle(t *testing.T) {
 	worst := 0.0
