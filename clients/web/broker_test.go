@@ -38,6 +38,7 @@ type broker struct {
 	time      float64 // s, the robots'
 	commands  []protocol.Command
 	forbid    bool // commands are
+	unlisted  bool // lists get no answer
 }
 
 // session is a client's.
@@ -249,6 +250,9 @@ func (b *broker) receive(conn *websocket.Conn, s *session, data []byte) *session
 		m := decode[protocol.Ack](b.t, data)
 		s.ack(m.Num)
 	case protocol.OpList:
+		if b.unlisted {
+			break
+		}
 		s.send(protocol.Reply{Op: protocol.OpReply, ID: head.ID, OK: true, Result: b.list()})
 	case protocol.OpCommand:
 		b.command(s, decode[protocol.Command](b.t, data))

@@ -354,6 +354,16 @@ func testGapsAndStates(t *testing.T, chromium context.Context) {
 		b.one().send(protocol.Robot{Op: protocol.OpRobot, Robot: "r2", Source: source, State: protocol.RobotUp, Since: 1.7e9})
 	})
 	p.until(`document.querySelector('#robots li[data-robot="r2"]').dataset.state === "up"`)
+	// A message counts at once, before any list.
+	b.do(func() {
+		b.unlisted = true
+		b.one().send(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotAway, Since: 1.7e9})
+	})
+	p.until(`document.querySelector('#robots li[data-robot="r0"]').dataset.state === "away"`)
+	b.do(func() {
+		b.unlisted = false
+		b.one().send(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotUp, Since: 1.7e9})
+	})
 	// A jump in the numbers is a fault that is told.
 	b.do(func() { b.one().seq += 3 })
 	b.step()

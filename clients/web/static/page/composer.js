@@ -29,7 +29,10 @@ export class Composer {
     });
     byId("cancel-edit").addEventListener("click", () => this.#begin(null));
     byId("options").addEventListener("input", () => this.#summary());
-    watches.on("list", () => { if (this.#editing && !watches.get(this.#editing.id)) this.#begin(null); });
+    watches.on("list", () => {
+      byId("examples").hidden = watches.all.length > 0; // known by now
+      if (this.#editing && !watches.get(this.#editing.id)) this.#begin(null);
+    });
     this.#offerExamples();
     this.#offerWords();
     new ResizeObserver(() => this.#fitBox()).observe(this.#form);
