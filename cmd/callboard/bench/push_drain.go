@@ -47,7 +47,7 @@ func (d *drain) read() error {
 		payload any
 	}{
 		{player.PlayerDatamode, &iface.DeviceDatamodeReq{Mode: player.Pull}},
-		{player.PlayerDev, &iface.DeviceReq{Addr: iface.DevAddr{Interf: uint16(player.InterfaceLaser)}, Access: player.AccessOpen}},
+		{player.PlayerDev, &iface.DeviceReq{Addr: player.Addr{Interf: player.InterfaceLaser}, Access: player.AccessOpen}},
 		{player.PlayerData, nil},
 	} {
 		b, err := request(r.subtype, r.payload)

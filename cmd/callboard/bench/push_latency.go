@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// system is what carries readings of robots to subscribers.
+type system interface {
+	// publish sends one reading of a robot, whose time is when it was written.
+	publish(robot int) error
+	// stop ends it, waits for its parts and tells what went wrong before.
+	stop() error
+}
+
+// samples are the delays of one system's messages.
+type samples struct {
+	mu  sync.Mutex
+	all []time.Duration
+}
+
+// take takes a message that was written at a time, both since the clock's start.
+func (s *samples) take(written, now time.Duration) {
+	s.mu.Lock()
+	s.all = append(s.all, now-written)
+	s.mu.Unlock()
+}
+
+func (s *samples) forget() {
+	s.mu.Lock()
+	s.all = s.all[:0]
+	s.mu.Unlock()
+}
+
+func (s *samples) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all)
+}
+
+// quantile gives the delay that the share q stays below.
+func (s *samples) quantile(q float64) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) == 0 {
+		return 0
+	}
+	slices.Sort(s.all)
+	return s.all[min(int(q*float64(len(s.all))), len(s.all)-1)]
+}
+
+// clock is the time that all delays are measured by.
+type clock struct{ start time.Time }
+
+func (c clock) now() time.Duration { return time.Since(c.start) }
+
+// seconds gives a time as Player does. It is exact to the nanosecond.
+func (c clock) seconds() float64 { return float64(c.now()) / float64(time.Second) }
+
+// crowding is who sends to whom.
+type crowding struct{ robots, subscribers, beams int }
+
+func runLatency(ctx context.Context, v Values, report func(Result)) error {
+	return measureLatency(ctx, v, servingBroker, report)
+}
+
+// startBroker starts a broker that reads Player servers, with its data in dir.
+type startBroker func(ctx context.Context, dir string, players []string) (url string, stop func() error, err error)
+
+// measureLatency measures a broker, and mosquitto in turn with it.
+func measureLatency(ctx context.Context, v Values, start startBroker, report func(Result)) (err error) {
+	dir, err := os.MkdirTemp("", "callboard-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	c := crowding{v.Int("latency-robots"), v.Int("latency-subscribers"), v.Int("beams")}
+	time0 := clock{time.Now()}
+	var ours, theirs samples
+	first, err := newCallboard(ctx, c, v.Switch("lasting"), dir, start, time0, &ours)
+	if err != nil {
+		return err
+	}
+	systems, taken := []system{first}, []*samples{&ours}
+	defer func() {
+		for _, s := range systems {
+			err = errors.Join(err, s.stop())
+		}
+	}()
+	if path := findMosquitto(); path != "" {
+		template, err := first.sample(ctx)
+		if err != nil {
+			return err
+		}
+		second, err := newMosquitto(ctx, c, path, dir, template, time0, &theirs)
+		if err != nil {
+			return err
+		}
+		systems, taken = append(systems, second), append(taken, &theirs)
+	}
+	warm := min(time.Second, v.Duration("latency-time"))
+	if _, err := interleave(ctx, systems, c.robots, v.Float("rate"), warm); err != nil {
+		return err
+	}
+	time.Sleep(200 * time.Millisecond) // for the warm-up's last messages
+	for _, s := range taken {
+		s.forget()
+	}
+	sent, err := interleave(ctx, systems, c.robots, v.Float("rate"), v.Duration("latency-time"))
+	if err != nil {
+		return err
+	}
+	if err := await(ctx, taken, sent*c.subscribers); err != nil {
+		return err
+	}
+	reportLatency(v, c, sent, taken, report)
+	return nil
+}
+
+// interleave has all robots publish on the systems in turn, evenly spread, and
+// tells how many readings each system got.
+func interleave(ctx context.Context, systems []system, robots int, rate float64, length time.Duration) (int, error) {
+	step := time.Duration(float64(time.Second) / rate / float64(robots) / float64(len(systems)))
+	tick := time.NewTicker(max(step, 1))
+	defer tick.Stop()
+	n := int(length / max(step, 1))
+	for i := range n - n%len(systems) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+		if err := systems[i%len(systems)].publish(i / len(systems) % robots); err != nil {
+			return 0, err
+		}
+	}
+	return n / len(systems), nil
+}
+
+// await waits until all have come.
+func await(ctx context.Context, taken []*samples, each int) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for _, s := range taken {
+		for s.count() < each {
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-ctx.Done():
+				return fmt.Errorf("%d of %d messages came: %w", s.count(), each, ctx.Err())
+			}
+		}
+	}
+	return nil
+}
+
+func reportLatency(v Values, c crowding, sent int, taken []*samples, report func(Result)) {
+	at := fmt.Sprintf("%d robots, %v Hz, %d subscribers", c.robots, v.Float("rate"), c.subscribers)
+	quantiles := []struct {
+		name string
+		q    float64
+	}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}}
+	for i, s := range taken {
+		name := [...]string{"callboard, ", "mosquitto, "}[i] + at
+		report(Result{Case: name, Metric: "messages received", Value: float64(s.count()), Unit: "1"})
+		for _, q := range quantiles {
+			report(Result{Case: name, Metric: "latency " + q.name, Value: s.quantile(q.q).Seconds() * 1e6, Unit: "us"})
+		}
+	}
+	if len(taken) < 2 {
+		report(Result{Case: "mosquitto (not found), " + at, Metric: "messages received", Value: 0, Unit: "1"})
+		return
+	}
+	for _, q := range quantiles {
+		ratio := float64(taken[0].quantile(q.q)) / float64(taken[1].quantile(q.q))
+		report(Result{Case: "callboard / mosquitto, " + at, Metric: "latency " + q.name, Value: ratio, Unit: "ratio"})
+	}
+}
