@@ -15,7 +15,7 @@ export function polar(reading) {
     const a = first + i * step;
     return [-r * scale * Math.sin(a), -r * scale * Math.cos(a)].map((v) => v.toFixed(1));
   };
-  const seen = ranges.map((r, i) => place(Number.isFinite(r) ? r : limit ?? most, i));
+  const seen = ranges.flatMap((r, i) => (Number.isFinite(r) ? [place(r, i)] : []));
   svg.append(make("path", { class: "seen", d: `M0 0L${seen.map((p) => p.join(" ")).join("L")}Z` }));
   const hits = ranges.map((r, i) => (Number.isFinite(r) && !(r >= limit) ? `M${place(r, i).join(" ")}h0` : "")).join("");
   svg.append(make("path", { class: "hits", d: hits }));
