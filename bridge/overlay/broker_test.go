@@ -229,6 +229,7 @@ func (c *client) mayEndSome(t *rapid.T) {
 // crash begins another life from the records, all of them or without the last.
 func (w *world) crash(t *rapid.T, lost bool) {
 	w.marks["crash"]++
+	w.now += Instant(Second) // a store that is lost whole does not know its stamp: it takes the time
 	before, waits := w.fingerprint(w.b)
 	records := w.records
 	if lost {
