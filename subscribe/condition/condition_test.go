@@ -360,6 +360,12 @@ func TestZone(t *testing.T) {
 			t.Errorf("(%g, %g): %v", tt.x, tt.y, got)
 		}
 	}
+	square := zone{{0, 0}, {2, 0}, {2, 1}, {0, 1}}
+	for _, p := range [][2]float64{{0, 0}, {2, 0}, {2, 1}, {0, 1}, {1, 0}, {2, 0.5}, {1, 1}, {0, 0.5}} {
+		if !square.has(p[0], p[1]) {
+			t.Errorf("%v is on the border", p)
+		}
+	}
 	for _, bad := range []map[string][][2]float64{{"a": {{0, 0}, {1, 1}}}, {"a": {{0, 0}, {1, 1}, {math.NaN(), 0}}}} {
 		if _, err := New(Config{Zones: bad}); err == nil {
 			t.Errorf("%v: accepted", bad)
