@@ -1,0 +1,240 @@
+package spool
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"callboard/bridge/overlay"
+)
+
+// plan is a change that goes to the disk as one transaction.
+type plan struct {
+	batch    uint64
+	failures uint64 // of writing to tails, when it was made
+	old      *tail  // which it makes empty
+	waiting  int64
+	deletes  []change // of all buckets
+	stamp    overlay.Stamp
+	sessions []*overlay.SessionRecord
+	subs     []*overlay.SubscriptionRecord
+	entries  []overlay.EntryRecord
+	readings []*readingState
+	items    []plannedItem
+}
+
+type change struct{ bucket, key []byte }
+
+type plannedItem struct {
+	handle overlay.Handle
+	itemState
+}
+
+// makePlan takes what the database lacks, and lets the other tail take what
+// comes after. It is quick: bytes are not encoded here.
+func (s *Store) makePlan() {
+	x := s.index
+	p := &plan{batch: s.batch, failures: s.failures, old: s.tails[s.active], waiting: s.stats.Waiting}
+	s.active, s.broken = 1-s.active, false
+	if x.stampDirty {
+		p.stamp = x.stamp
+	}
+	for client := range x.dirtySessions { // keys differ: the order decides nothing
+		if state := x.sessions[client]; state != nil {
+			p.sessions = append(p.sessions, state.record)
+		} else {
+			p.deletes = append(p.deletes, change{bucketSessions, []byte(client)})
+		}
+	}
+	for k := range x.dirtySubs {
+		if state := x.sessions[k.client]; state != nil && state.subs[k.id] != nil {
+			p.subs = append(p.subs, state.subs[k.id])
+		} else {
+			p.deletes = append(p.deletes, change{bucketSubs, subKeyBytes(k.client, k.id)})
+		}
+	}
+	for _, k := range x.deletes {
+		p.deletes = append(p.deletes, change{bucketItems, k})
+	}
+	for _, id := range x.deletedIDs {
+		p.deletes = append(p.deletes, change{bucketReadings, number(id)})
+	}
+	for h := range x.dirtyEntries {
+		e := x.entries[h]
+		if e == nil {
+			p.deletes = append(p.deletes, change{bucketEntries, number(uint64(h))})
+			continue
+		}
+		p.entries = append(p.entries, e.record)
+		p.takeItems(h, e)
+	}
+	x.stampDirty, x.deletes, x.deletedIDs = false, nil, nil
+	x.dirtySessions, x.dirtySubs, x.dirtyEntries = map[string]bool{}, map[subKey]bool{}, map[overlay.Handle]bool{}
+	s.plan = p
+}
+
+func (p *plan) takeItems(h overlay.Handle, e *entryState) {
+	from := len(e.items) - e.fresh
+	if e.gapDirty {
+		from = e.head
+	}
+	for i := from; i < len(e.items); i++ {
+		it := &e.items[i]
+		if it.stored {
+			continue
+		}
+		it.stored = true
+		if r := it.reading; r != nil && !r.stored {
+			r.stored = true
+			p.readings = append(p.readings, r)
+		}
+		p.items = append(p.items, plannedItem{h, *it})
+	}
+	e.fresh, e.gapDirty = 0, false
+}
+
+func subKeyBytes(client, id string) []byte {
+	return append(append([]byte(client), 0), id...)
+}
+
+// commit brings to the disk what has been appended. It is called from one
+// goroutine.
+func (s *Store) commit() error {
+	if s.plan == nil {
+		s.mu.Lock()
+		if s.index.clean() && !s.incomplete {
+			s.mu.Unlock()
+			return nil
+		}
+		s.makePlan()
+		s.mu.Unlock()
+	}
+	return s.bringToDisk()
+}
+
+func (x *index) clean() bool {
+	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyEntries)+len(x.deletes)+len(x.deletedIDs) == 0
+}
+
+// bringToDisk carries the plan out. If that fails the plan stays for the next try.
+func (s *Store) bringToDisk() error {
+	begun := time.Now()
+	p := s.plan
+	err := s.db.Update(p.apply)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.stats.Failures++
+		err = fmt.Errorf("spool: commit: %w", err)
+		s.fail(err)
+		return err
+	}
+	s.plan = nil
+	s.stats.Commits++
+	s.stats.Slowest = max(s.stats.Slowest, time.Since(begun))
+	s.stats.Waiting -= p.waiting
+	if p.old == nil {
+		return nil // while opening
+	}
+	if err := p.old.clear(); err != nil {
+		s.fail(fmt.Errorf("spool: %w", err))
+		return err
+	}
+	return s.complete(p)
+}
+
+// complete ends the time of an incomplete store, once all that was appended
+// is in the database or in a tail.
+func (s *Store) complete(p *plan) error {
+	switch {
+	case s.incomplete && s.failures != p.failures:
+		s.wakeUp() // writing failed since: once more
+		return nil
+	case s.incomplete && s.appended:
+		if err := (marker{Version: formatVersion, Boot: s.boot}).write(s.marker, !s.cfg.noSync); err != nil {
+			return err
+		}
+		s.incomplete = false
+	}
+	if s.err != nil && !s.incomplete {
+		s.cfg.Logger.Info("the store can write again", "directory", s.cfg.Dir)
+		s.err = nil
+	}
+	return nil
+}
+
+// apply writes the plan. What is deleted may be written anew.
+func (p *plan) apply(tx *bbolt.Tx) error {
+	for _, c := range p.deletes {
+		if err := tx.Bucket(c.bucket).Delete(c.key); err != nil {
+			return err
+		}
+	}
+	meta := tx.Bucket(bucketMeta)
+	if err := meta.Put(keyApplied, number(p.batch)); err != nil {
+		return err
+	}
+	if p.stamp != 0 {
+		if err := meta.Put(keyStamp, number(uint64(p.stamp))); err != nil {
+			return err
+		}
+	}
+	for _, r := range p.sessions {
+		if err := tx.Bucket(bucketSessions).Put([]byte(r.Client), appendSession(nil, r)); err != nil {
+			return err
+		}
+	}
+	for _, r := range p.subs {
+		value, err := appendSubscription(nil, r)
+		if err != nil {
+			continue // Append has told
+		}
+		if err := tx.Bucket(bucketSubs).Put(subKeyBytes(r.Client, r.Subscription.ID), value); err != nil {
+			return err
+		}
+	}
+	for i := range p.entries {
+		r := &p.entries[i]
+		if err := tx.Bucket(bucketEntries).Put(number(uint64(r.Handle)), appendEntry(nil, r)); err != nil {
+			return err
+		}
+	}
+	return p.applyItems(tx)
+}
+
+// applyItems writes readings and items by their keys, which bbolt likes best.
+func (p *plan) applyItems(tx *bbolt.Tx) error {
+	slices.SortFunc(p.readings, func(a, b *readingState) int { return cmp.Compare(a.id, b.id) })
+	for _, r := range p.readings {
+		if err := tx.Bucket(bucketReadings).Put(number(r.id), appendReading(nil, r.bytes)); err != nil {
+			return err
+		}
+	}
+	type put struct{ key, value []byte }
+	puts := make([]put, 0, len(p.items))
+	for i := range p.items {
+		it := &p.items[i]
+		var value []byte
+		if it.reading == nil {
+			value = append(binary.AppendUvarint([]byte{itemGap}, it.to), byte(it.why))
+		} else {
+			value = binary.AppendUvarint([]byte{itemNotification}, it.reading.id)
+			value = binary.AppendVarint(value, int64(it.at))
+			value = binary.AppendUvarint(value, it.revision)
+			value = appendNames(value, it.names)
+		}
+		puts = append(puts, put{itemKey(it.handle, it.from), value})
+	}
+	slices.SortFunc(puts, func(a, b put) int { return bytes.Compare(a.key, b.key) })
+	for _, put := range puts {
+		if err := tx.Bucket(bucketItems).Put(put.key, put.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
