@@ -64,6 +64,18 @@ func (r *robot) overflow(lost uint64) {
 	r.tell(Event{State: protocol.RobotOverflow, Lost: lost})
 }
 
+// learned takes a device of which more is known now.
+func (r *robot) learned(d *player.Device) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.devices = slices.Clone(r.devices)
+	for i, old := range r.devices {
+		if old.Interf == d.Interf && old.Index == d.Index {
+			r.devices[i] = d
+		}
+	}
+}
+
 // tell completes an event and hands it to the sink.
 func (r *robot) tell(e Event) {
 	e.Robot, e.World, e.Since = r.name, r.session.server.World, now()
@@ -125,7 +137,7 @@ func (r *robot) describe() Robot {
 		Readings: stats.Readings, Matched: stats.Matched, Failures: stats.Failures, Skipped: stats.Skipped,
 	}
 	for i, d := range r.devices {
-		out.Devices[i] = Device{Interface: d.Interf.String(), Index: int(d.Index), Driver: d.Driver}
+		out.Devices[i] = Device{Interface: d.Interf.String(), Index: int(d.Index), Driver: d.Driver, Geometry: newGeometry(d.Geometry)}
 	}
 	if r.err != nil {
 		out.Error = r.err.Error()

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"sort"
 	"time"
 
+	"callboard/player"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 
@@ -163,6 +165,39 @@ type Device struct {
 	Interface string `json:"interface"`
 	Index     int    `json:"index"`
 	Driver    string `json:"driver,omitempty"`
+	// Geometry is where it sits on its robot, once that is known.
+	Geometry *Geometry `json:"geometry,omitempty"`
+}
+
+// Geometry is a device's place and size on its robot. Poses are x, y, z, roll,
+// pitch, yaw in m and rad; the size is length (along x), width, height in m.
+type Geometry struct {
+	Pose     [6]float64   `json:"pose"`
+	Size     [3]float64   `json:"size"`
+	Elements [][6]float64 `json:"elements,omitempty"` // of a device that has several, such as a sonar ring; on the device
+}
+
+func newGeometry(g *player.Geometry) *Geometry {
+	if g == nil {
+		return nil
+	}
+	pose := func(p player.Pose) [6]float64 {
+		return [6]float64{finite(p.X), finite(p.Y), finite(p.Z), finite(p.Roll), finite(p.Pitch), finite(p.Yaw)}
+	}
+	out := &Geometry{Pose: pose(g.Pose), Size: [3]float64{finite(g.Size.L), finite(g.Size.W), finite(g.Size.H)}}
+	for _, e := range g.Elements {
+		out.Elements = append(out.Elements, pose(e))
+	}
+	return out
+}
+
+// finite replaces what JSON has no number for: real servers leave fields that
+// they do not use as they were in memory.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
 }
 
 // Robot is one robot as lists show it.

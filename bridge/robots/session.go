@@ -133,6 +133,7 @@ func (s *session) Changed(d client.Device) {
 	if o := s.devices[device{d.Interf, d.Index}]; o != nil {
 		o.known = s.describe(o.robot, d)
 		o.robot.matching.Changed(o.known)
+		o.robot.learned(o.known)
 	}
 }
 
