@@ -2,17 +2,99 @@ package player
 
 import "strconv"
 
+// Interface codes: all that Player 3.1.1 has.
+const (
+	InterfacePlayer            Interface = 1
+	InterfacePower             Interface = 2
+	InterfaceGripper           Interface = 3
+	InterfacePosition2D        Interface = 4
+	InterfaceSonar             Interface = 5
+	InterfaceLaser             Interface = 6
+	InterfaceBlobfinder        Interface = 7
+	InterfacePTZ               Interface = 8
+	InterfaceAudio             Interface = 9
+	InterfaceFiducial          Interface = 10
+	InterfaceSpeech            Interface = 12
+	InterfaceGPS               Interface = 13
+	InterfaceBumper            Interface = 14
+	InterfaceDIO               Interface = 20
+	InterfaceAIO               Interface = 21
+	InterfaceIR                Interface = 22
+	InterfaceWifi              Interface = 23
+	InterfaceLocalize          Interface = 25
+	InterfacePosition3D        Interface = 30
+	InterfaceSimulation        Interface = 31
+	InterfaceBlinkenlight      Interface = 33
+	InterfaceCamera            Interface = 40
+	InterfaceMap               Interface = 42
+	InterfacePlanner           Interface = 44
+	InterfaceLog               Interface = 45
+	InterfaceJoystick          Interface = 49
+	InterfaceSpeechRecognition Interface = 50
+	InterfaceOpaque            Interface = 51
+	InterfacePosition1D        Interface = 52
+	InterfaceActarray          Interface = 53
+	InterfaceLimb              Interface = 54
+	InterfaceGraphics2D        Interface = 55
+	InterfaceRFID              Interface = 56
+	InterfaceWSN               Interface = 57
+	InterfaceGraphics3D        Interface = 58
+	InterfaceHealth            Interface = 59
+	InterfaceIMU               Interface = 60
+	InterfacePointcloud3D      Interface = 61
+	InterfaceRanger            Interface = 62
+	InterfaceVectormap         Interface = 63
+	InterfaceBlackboard        Interface = 64
+	InterfaceStereo            Interface = 65
+	InterfaceCoopobject        Interface = 66
+)
+
 // names of Player's interfaces by code. Codes that are missing have no
 // interface in Player 3.1.1.
 var names = map[Interface]string{
-	1: "player", 2: "power", 3: "gripper", 4: "position2d", 5: "sonar", 6: "laser",
-	7: "blobfinder", 8: "ptz", 9: "audio", 10: "fiducial", 12: "speech", 13: "gps",
-	14: "bumper", 20: "dio", 21: "aio", 22: "ir", 23: "wifi", 25: "localize",
-	30: "position3d", 31: "simulation", 33: "blinkenlight", 40: "camera", 42: "map", 44: "planner",
-	45: "log", 49: "joystick", 50: "speech_recognition", 51: "opaque", 52: "position1d", 53: "actarray",
-	54: "limb", 55: "graphics2d", 56: "rfid", 57: "wsn", 58: "graphics3d", 59: "health",
-	60: "imu", 61: "pointcloud3d", 62: "ranger", 63: "vectormap", 64: "blackboard", 65: "stereo",
-	66: "coopobject",
+	InterfacePlayer:            "player",
+	InterfacePower:             "power",
+	InterfaceGripper:           "gripper",
+	InterfacePosition2D:        "position2d",
+	InterfaceSonar:             "sonar",
+	InterfaceLaser:             "laser",
+	InterfaceBlobfinder:        "blobfinder",
+	InterfacePTZ:               "ptz",
+	InterfaceAudio:             "audio",
+	InterfaceFiducial:          "fiducial",
+	InterfaceSpeech:            "speech",
+	InterfaceGPS:               "gps",
+	InterfaceBumper:            "bumper",
+	InterfaceDIO:               "dio",
+	InterfaceAIO:               "aio",
+	InterfaceIR:                "ir",
+	InterfaceWifi:              "wifi",
+	InterfaceLocalize:          "localize",
+	InterfacePosition3D:        "position3d",
+	InterfaceSimulation:        "simulation",
+	InterfaceBlinkenlight:      "blinkenlight",
+	InterfaceCamera:            "camera",
+	InterfaceMap:               "map",
+	InterfacePlanner:           "planner",
+	InterfaceLog:               "log",
+	InterfaceJoystick:          "joystick",
+	InterfaceSpeechRecognition: "speech_recognition",
+	InterfaceOpaque:            "opaque",
+	InterfacePosition1D:        "position1d",
+	InterfaceActarray:          "actarray",
+	InterfaceLimb:              "limb",
+	InterfaceGraphics2D:        "graphics2d",
+	InterfaceRFID:              "rfid",
+	InterfaceWSN:               "wsn",
+	InterfaceGraphics3D:        "graphics3d",
+	InterfaceHealth:            "health",
+	InterfaceIMU:               "imu",
+	InterfacePointcloud3D:      "pointcloud3d",
+	InterfaceRanger:            "ranger",
+	InterfaceVectormap:         "vectormap",
+	InterfaceBlackboard:        "blackboard",
+	InterfaceStereo:            "stereo",
+	InterfaceCoopobject:        "coopobject",
 }
 
 // String gives the interface's name, or its number if it has none.

@@ -12,16 +12,6 @@ import "strconv"
 // Interface is a Player interface code: what kind of device it is.
 type Interface uint16
 
-// Interface codes that Callboard gives a meaning to.
-const (
-	InterfacePlayer     Interface = 1
-	InterfacePosition2D Interface = 4
-	InterfaceSonar      Interface = 5
-	InterfaceLaser      Interface = 6
-	InterfaceSimulation Interface = 31
-	InterfaceRanger     Interface = 62
-)
-
 // Type is the kind of a message.
 type Type uint8
 
