@@ -24,9 +24,9 @@ const defaultBroker = "ws://127.0.0.1:8800/ws"
 // connectFlags are those of every command that attaches to a broker.
 func connectFlags() []cli.Flag {
 	return []cli.Flag{
-		repeated("broker", "`URL` of a broker, ws://HOST:PORT/ws; repeat it to name others to\ntry when one is lost (default "+defaultBroker+")"),
+		repeated("broker", "`URL` of a broker, ws://HOST:PORT/ws; repeat it to name others to try when one is lost (default "+defaultBroker+")"),
 		&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds the token that the broker asks for"},
-		&cli.StringFlag{Name: "ca", Usage: "`FILE` with the certificates to trust for wss:// (PEM; default the\nsystem's)"},
+		&cli.StringFlag{Name: "ca", Usage: "`FILE` with the certificates to trust for wss:// (PEM; default the system's)"},
 	}
 }
 
@@ -76,13 +76,10 @@ func dial(ctx context.Context, config callboard.Config) (*callboard.Client, erro
 		return nil, fmt.Errorf("no broker answers at %s: is one running? `callboard demo` starts one with robots, `callboard serve` one for yours", strings.Join(config.Brokers, ", "))
 	case errors.As(err, &refused) && refused.Code == protocol.Unauthorized && config.Token == "":
 		return nil, fmt.Errorf("%w; name the file that holds the token with --token-file", err)
-	case isLookup(err):
+	case errors.As(err, new(*net.DNSError)):
 		return nil, fmt.Errorf("%w; is the host's name right?", err)
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return nil, fmt.Errorf("%w; name the certificate to trust with --ca", err)
 	}
 	return nil, err
-}
-
-func isLookup(err error) bool {
-	var dns *net.DNSError
-	return errors.As(err, &dns)
 }

@@ -72,17 +72,28 @@ func flagHelp(f cli.Flag) string {
 		usage, value = before+name+after, " "+name
 	}
 	if standard := d.GetValue(); standard != "" && d.TakesValue() && standard != "[]" {
-		standard = " (default " + standard + ")"
-		if last := usage[strings.LastIndexByte(usage, '\n')+1:]; utf8.RuneCountInString(last+standard) > 68 {
-			standard = "\n" + standard[1:]
+		usage += " (default " + standard + ")"
+	}
+	margin := "\n" + strings.Repeat(" ", 24)
+	left := fmt.Sprintf("  %-22s", "--"+f.Names()[0]+value)
+	if len(left) > len(margin)-1 {
+		left += margin
+	}
+	return left + strings.Join(wrap(usage, 70), margin) + "\n"
+}
+
+// wrap cuts a text into lines of a width at its blanks.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = ""
 		}
-		usage += standard
+		line = strings.TrimPrefix(line+" "+word, " ")
 	}
-	left := "--" + f.Names()[0] + value
-	if len(left) > 21 {
-		left += "\n" + strings.Repeat(" ", 24)
-	}
-	return fmt.Sprintf("  %-21s %s\n", left, strings.ReplaceAll(usage, "\n", "\n"+strings.Repeat(" ", 24)))
+	return append(lines, line)
 }
 
 // template makes a text a urfave/cli template that prints just that.

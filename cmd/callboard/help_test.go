@@ -19,13 +19,15 @@ func TestHelp(t *testing.T) {
 	add = func(list []command) {
 		for _, c := range list {
 			text := c.help()
-			texts[c.fullName()] = text
+			if c.name != "bench" && c.parent == "" { // workloads come and go
+				texts[c.fullName()] = text
+			}
 			_, examples, _ := strings.Cut(text, "\nExamples:\n")
 			if !strings.Contains(examples, "  callboard "+c.fullName()) {
 				t.Errorf("%s: the help has no example", c.fullName())
 			}
 			for line := range strings.Lines(text) {
-				if utf8.RuneCountInString(line) > 100 && !strings.HasPrefix(line, "  callboard") {
+				if utf8.RuneCountInString(line) > 96 && !strings.HasPrefix(line, "  callboard") {
 					t.Errorf("%s: a line of %d characters: %s", c.fullName(), utf8.RuneCountInString(line), line)
 				}
 			}

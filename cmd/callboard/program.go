@@ -103,7 +103,8 @@ func (p *program) run(ctx context.Context, arguments []string) int {
 		err = app.RunContext(ctx, append([]string{"callboard"}, arranged...))
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = nil // ended on request
+		name, _ := commandOf(err) // what serves or watches ends without an error
+		err = inCommand(name, errors.New("interrupted"))
 	}
 	p.report(err)
 	return exitCode(err)

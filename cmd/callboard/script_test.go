@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serve": startServing, "down": stopServing, "absent": absent,
-			"ended": waitEnded, "sequences": sequences,
+			"ended": waitEnded, "certificate": certificate, "sequences": sequences,
 		},
 	})
 }

@@ -32,9 +32,9 @@ adds to it.`,
 		flags: slices.Concat([]cli.Flag{
 			configFlag(),
 			&cli.StringFlag{Name: "id", Usage: "`ID` of this broker in the network (default the host's name)"},
-			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for programs and the page; port 0 takes a free one\n(default 127.0.0.1:8800)"},
-			repeated("player", "a Player server to read, `[NAME=]HOST:PORT` (repeat); NAME is the\nrobot's (default port-PORT)"),
-			&cli.StringFlag{Name: "data", Usage: "`DIR` for what must outlive a crash (default\n$XDG_STATE_HOME/callboard/ID)"},
+			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for programs and the page; port 0 takes a free one (default 127.0.0.1:8800)"},
+			repeated("player", "a Player server to read, `[NAME=]HOST:PORT` (repeat); NAME is the robot's (default port-PORT)"),
+			&cli.StringFlag{Name: "data", Usage: "`DIR` for what must outlive a crash (default $XDG_STATE_HOME/callboard/ID)"},
 		}, logFlags("info")),
 		run: func(ctx context.Context, c *cli.Context) error {
 			if _, err := arguments(c, 0, 0, ""); err != nil {

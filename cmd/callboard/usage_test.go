@@ -100,3 +100,27 @@ func TestConditionExamples(t *testing.T) {
 		}
 	}
 }
+
+// A question that was interrupted is not answered.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	code, stdout, stderr := runProgram(ctx, "status")
+	if code != exitFailed || stdout != "" || stderr != "callboard status: interrupted\n" {
+		t.Errorf("ends with %d: %s%s", code, stdout, stderr)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                     "",
+		"one two three":        "one two/three",
+		"one  two\nthree four": "one two/three/four",
+		"a-long-word and more": "a-long-word/and more",
+		"äää äää äää":          "äää äää/äää",
+	} {
+		if got := strings.Join(wrap(text, 8), "/"); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
