@@ -143,18 +143,44 @@ type RunFailed struct {
 	Position *protocol.Position
 }
 
-func (*Restore) input()      {}
-func (*Start) input()        {}
-func (*Tick) input()         {}
-func (*Hello) input()        {}
-func (*Subscribe) input()    {}
-func (*Update) input()       {}
-func (*Unsubscribe) input()  {}
-func (*Ack) input()          {}
-func (*Disconnected) input() {}
-func (*Advertise) input()    {}
-func (*Withdraw) input()     {}
-func (*RobotState) input()   {}
-func (*Matched) input()      {}
-func (*Installed) input()    {}
-func (*RunFailed) input()    {}
+// LinkUp says that a session of the link with a neighbour has begun. Both
+// ends must see it; a session that goes on at one end only is none.
+type LinkUp struct {
+	Neighbour BrokerID
+	Session   uint64 // the runtime's number, never one twice in a process
+}
+
+// LinkDown says that the session has ended. What it carried and had not
+// delivered is lost. A LinkUp of a neighbour that is up says it of the session
+// before.
+type LinkDown struct {
+	Neighbour BrokerID
+	Session   uint64
+}
+
+// FrameReceived is all that one step of a neighbour sent over the link. It
+// takes effect as a whole. Of a session that has ended it is dropped.
+type FrameReceived struct {
+	Neighbour BrokerID
+	Session   uint64
+	Messages  []Message
+}
+
+func (*Restore) input()       {}
+func (*Start) input()         {}
+func (*Tick) input()          {}
+func (*Hello) input()         {}
+func (*Subscribe) input()     {}
+func (*Update) input()        {}
+func (*Unsubscribe) input()   {}
+func (*Ack) input()           {}
+func (*Disconnected) input()  {}
+func (*Advertise) input()     {}
+func (*Withdraw) input()      {}
+func (*RobotState) input()    {}
+func (*Matched) input()       {}
+func (*Installed) input()     {}
+func (*RunFailed) input()     {}
+func (*LinkUp) input()        {}
+func (*LinkDown) input()      {}
+func (*FrameReceived) input() {}

@@ -65,9 +65,18 @@ type Install struct {
 // Uninstall takes a key out of the matcher.
 type Uninstall struct{ Handle Handle }
 
+// Frame is all that one step sends to a neighbour, in order: over the
+// session that was up then, or nowhere.
+type Frame struct {
+	Neighbour BrokerID
+	Session   uint64
+	Messages  []Message
+}
+
 func (*Send) output()      {}
 func (*Notify) output()    {}
 func (*Close) output()     {}
 func (*Heartbeat) output() {}
 func (*Install) output()   {}
 func (*Uninstall) output() {}
+func (*Frame) output()     {}

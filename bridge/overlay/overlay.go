@@ -18,6 +18,8 @@ type Config struct {
 	ID            BrokerID             // this broker's name in the network; required
 	Heartbeat     Duration             // the period of heartbeats and refreshing; default 1 s
 	Brokers       []protocol.BrokerURL // what welcome tells of where clients can attach
+	URL           string               // where clients reach this broker: told to the others
+	Registry      BrokerID             // the broker that holds the registry; default ID
 	Subscriptions int                  // of one client; default 10,000
 	Clients       int                  // sessions kept, absent ones included; default 100,000
 	Window        int                  // notifications of a source that go out unacknowledged; default 1,024

@@ -1,0 +1,259 @@
+package overlay
+
+import "callboard/subscribe/protocol"
+
+// Message is what one broker tells another. The types of this file are all
+// there are. What a message points to is shared with the
+// broker that gave it and never changed after; a message that comes in belongs
+// to the broker that takes it (its readings must not be shared with another
+// broker's).
+type Message interface{ message() }
+
+// SubscribeMessage asks for a key's notifications along a path (S1…S7).
+type SubscribeMessage struct {
+	Key     Key
+	Epoch   Epoch
+	Num     uint64     // the highest number that the client has processed
+	Path    []BrokerID // from the receiver to the source broker
+	Hash    Hash       // of the set
+	Set     *SetChange // nil: the source has the set
+	Missing *Missing   // a renewal: all the way to the source, which sends these again
+}
+
+// SetChange brings a set of subscriptions: whole, or as the change from
+// another.
+type SetChange struct {
+	Whole bool
+	From  Hash // unless Whole
+	Drop  []string
+	Put   []Member // that come or change; the whole set if Whole
+}
+
+// Member is a subscription of a set.
+type Member struct {
+	Born         uint64 // revision of its subscribe
+	Subscription *Subscription
+}
+
+// Missing names numbers that a renewal asks for again.
+type Missing struct {
+	From, To uint64 // To 0: all from From on
+}
+
+// RefreshMessage renews the leases of a key's route (L1) and acknowledges (A1).
+type RefreshMessage struct {
+	Key   Key
+	Epoch Epoch
+	Num   uint64
+}
+
+// HeadMessage tells the last number given, before a silence (A2).
+type HeadMessage struct {
+	Key  Key
+	Last uint64
+}
+
+// UnsubscribeMessage ends a key for good (U1).
+type UnsubscribeMessage struct {
+	Key  Key
+	Path []BrokerID // from the receiver to the source broker, for where there is no route; may be empty
+}
+
+// GoneMessage says that a key is over.
+type GoneMessage struct {
+	Key   Key
+	Stamp Stamp // the source's present one, if it has forgotten the key; 0: unsubscribed
+}
+
+// NotifyMessage is a reading with all keys that go on over this link.
+type NotifyMessage struct {
+	Reading *Reading // its JSON is nil if nobody wants it
+	Hits    []KeyHit
+}
+
+// KeyHit is what one key was given.
+type KeyHit struct {
+	Key      Key
+	Seq      uint64
+	Revision uint64 // of the set that it was tested by
+	Names    []protocol.Matched
+}
+
+// FetchID names a fetch: its broker and that broker's counter. The zero value
+// is none.
+type FetchID struct {
+	Broker BrokerID
+	Number uint64
+}
+
+// FetchMessage runs down an abandoned branch, takes its routes away and asks
+// for what the old edge holds (F1…F3).
+type FetchMessage struct {
+	Key   Key
+	Epoch Epoch
+	Num   uint64
+	ID    FetchID
+}
+
+// ReplayMessage carries what the old edge held, or what the source sends again
+// (R1…R3, S6).
+type ReplayMessage struct {
+	Key   Key
+	Items []Item
+	Last  bool    // ends the fetch ID
+	ID    FetchID // if Last
+}
+
+// ItemKind tells what an Item is.
+type ItemKind uint8
+
+// Kinds of items.
+const (
+	ItemNotification ItemKind = iota + 1
+	ItemGap                   // could not be kept
+	ItemPassed                // passed over on purpose
+)
+
+// Item is a notification, or a range of numbers that has none.
+type Item struct {
+	Kind     ItemKind
+	From, To uint64
+	Why      Why                // of a gap
+	Reading  *Reading           // of a notification
+	Names    []protocol.Matched // of a notification
+	Revision uint64             // of a notification
+}
+
+// EventMessage tells a client's edge something that is not numbered: a robot's
+// state, a condition that failed, or how many robots match.
+type EventMessage struct {
+	Key    Key
+	Robot  *RobotEvent
+	Error  *protocol.Error // ID is the subscription's
+	Counts []RobotCount
+}
+
+// RobotEvent is a robot's state.
+type RobotEvent struct {
+	Robot string
+	State string
+	Lost  *uint64
+	Since Instant
+}
+
+// RobotCount tells how many robots of the source broker match a subscription.
+type RobotCount struct {
+	ID     string
+	Robots int
+}
+
+// BrokenMessage says that the way up is lost (B2).
+type BrokenMessage struct {
+	Key  Key
+	Link *LinkState // of the broker that lost a link, if that is why
+}
+
+// LinkState is what a broker says of its links. It is flooded; the highest
+// number counts.
+type LinkState struct {
+	Broker     BrokerID
+	Number     uint64
+	Neighbours []BrokerID // whose links are up, sorted
+	URL        string     // where clients reach the broker; "": not told
+}
+
+// RoutedMessage goes hop by hop to a broker by the link states of those that
+// pass it: to and from the registry.
+type RoutedMessage struct {
+	From, To BrokerID
+	Hops     int // that it may still go
+	Body     RegistryMessage
+}
+
+func (*SubscribeMessage) message()   {}
+func (*RefreshMessage) message()     {}
+func (*HeadMessage) message()        {}
+func (*UnsubscribeMessage) message() {}
+func (*GoneMessage) message()        {}
+func (*NotifyMessage) message()      {}
+func (*FetchMessage) message()       {}
+func (*ReplayMessage) message()      {}
+func (*EventMessage) message()       {}
+func (*BrokenMessage) message()      {}
+func (*LinkState) message()          {}
+func (*RoutedMessage) message()      {}
+
+// RegistryMessage is what brokers and the registry tell each other: a
+// *Register, *RegisterAgain, *Lookup or *Sources.
+type RegistryMessage interface{ registryMessage() }
+
+// Register tells the registry a source broker's stamp and robots. Once a
+// period without the robots: it lives.
+type Register struct {
+	Stamp   Stamp
+	Version uint64 // of Robots
+	Whole   bool   // Robots are there
+	Robots  []Advertisement
+}
+
+// Advertisement is what the registry knows of a robot.
+type Advertisement struct {
+	Robot   string
+	World   string
+	Devices []string // nil: not known yet
+	Up      bool
+	Since   Instant
+}
+
+// RegisterAgain asks a broker for all its robots: the registry lacks that version.
+type RegisterAgain struct{ Version uint64 }
+
+// Lookup tells where clients are and asks for the source brokers that their
+// sets can match (G1). Once a period it lists all clients of the edge, without
+// wants where they are unchanged.
+type Lookup struct{ Clients []ClientLookup }
+
+// ClientLookup asks for one client.
+type ClientLookup struct {
+	Client     string
+	Session    Session
+	Attachment uint64
+	Hash       Hash // of the set
+	Whole      bool // Wants are there
+	Wants      []Want
+}
+
+// Want is what the registry's test needs to know of a subscription.
+type Want struct {
+	ID      string
+	Robots  []string
+	Allowed []string
+	Devices []string
+	Needs   [][]string
+}
+
+// Sources answers a Lookup. It lists the clients of whom there is news, all
+// those that were asked for with wants among them; and is sent unasked when a
+// source appears (6).
+type Sources struct{ Clients []ClientSources }
+
+// ClientSources are the source brokers of one client's set.
+type ClientSources struct {
+	Client  string
+	Session Session
+	Hash    Hash           // that they are of
+	Again   bool           // the registry lacks the wants of that hash
+	Newest  Epoch          // the newest attachment and edge known, if it is another (G2)
+	Sources []SourceBroker // all that were ever named in this session
+}
+
+// SourceBroker is a source broker with its stamp.
+type SourceBroker struct {
+	Broker BrokerID
+	Stamp  Stamp
+}
+
+func (*Register) registryMessage()      {}
+func (*RegisterAgain) registryMessage() {}
+func (*Lookup) registryMessage()        {}
+func (*Sources) registryMessage()       {}
