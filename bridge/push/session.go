@@ -43,6 +43,8 @@ type session struct {
 	anonymous  atomic.Bool // hello gave no client id
 	inMessage  atomic.Bool // a message has begun: pings do not give it more time
 	buf        []byte      // of the messages read
+	owed       owed        // of the writer
+	ackDue     *time.Timer // of the writer
 	remoteAddr string
 }
 

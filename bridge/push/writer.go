@@ -3,6 +3,7 @@ package push
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,13 @@ const (
 	keepBelow = 256 << 10 // larger buffers are not kept
 	keepItems = 64        // longer queues are not kept
 	stallFrom = time.Second
+
+	// What was written to a client without an id is acknowledged after so many
+	// notifications, so many bytes (both far below a window), or this long
+	// after the first of them.
+	ackCount = 64
+	ackBytes = 256 << 10
+	ackDelay = 100 * time.Millisecond
 )
 
 // buffers are shared by all writers: idle sessions hold none.
@@ -40,12 +48,17 @@ func (s *session) write(ctx context.Context) {
 	defer s.outbox.stop()
 	ping := time.NewTicker(s.server.config.PingInterval)
 	defer ping.Stop()
+	s.ackDue = time.NewTimer(0)
+	defer s.ackDue.Stop()
 	var spare []item
 	for {
 		pinging := false
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.ackDue.C:
+			s.acknowledge(ctx)
+			continue
 		case <-s.outbox.wake:
 		case <-ping.C:
 			pinging = true
@@ -166,7 +179,8 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 	if err != nil {
 		return err
 	}
-	m.sentBytes.Add(float64(len(buf.frames)))
+	written := len(buf.frames)
+	m.sentBytes.Add(float64(written))
 	buf.frames = buf.frames[:0]
 	notifications, replies := 0, 0
 	for i := range items {
@@ -189,25 +203,48 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 	}
 	s.outbox.wrote(replies)
 	if notifications > 0 && s.anonymous.Load() {
-		s.acknowledge(ctx, items)
+		s.owe(ctx, items, written)
 	}
 	return nil
 }
 
-// acknowledge says for a client without an id that it has what was written.
-func (s *session) acknowledge(ctx context.Context, items []item) {
-	newest := map[string]uint64{}
-	var sources []string
+// owed is what was written to a client without an id and the broker has not
+// been told yet. It belongs to the writer.
+type owed struct {
+	newest       []protocol.Ack // by source
+	count, bytes int
+}
+
+// owe takes what was written, and tells the broker when it is much.
+func (s *session) owe(ctx context.Context, items []item, bytes int) {
+	first := s.owed.count == 0
 	for i := range items {
-		if n := &items[i].notify; items[i].message == nil {
-			if _, ok := newest[n.Source]; !ok {
-				sources = append(sources, n.Source)
-			}
-			newest[n.Source] = n.Seq
+		n := &items[i].notify
+		if items[i].message != nil {
+			continue
 		}
+		s.owed.count++
+		at := slices.IndexFunc(s.owed.newest, func(a protocol.Ack) bool { return a.Source == n.Source })
+		if at < 0 {
+			at = len(s.owed.newest)
+			s.owed.newest = append(s.owed.newest, protocol.Ack{Op: protocol.OpAck, Source: n.Source})
+		}
+		s.owed.newest[at].Num = n.Seq
 	}
-	for _, source := range sources {
+	s.owed.bytes += bytes
+	switch {
+	case s.owed.count >= ackCount || s.owed.bytes >= ackBytes:
+		s.acknowledge(ctx)
+	case first:
+		s.ackDue.Reset(ackDelay)
+	}
+}
+
+// acknowledge says for a client without an id that it has what was written.
+func (s *session) acknowledge(ctx context.Context) {
+	for _, a := range s.owed.newest {
 		// If the broker cannot take it, the connection or the broker ends.
-		_ = s.server.config.Broker.Ack(ctx, s.conn, protocol.Ack{Op: protocol.OpAck, Source: source, Num: newest[source]})
+		_ = s.server.config.Broker.Ack(ctx, s.conn, a)
 	}
+	s.owed = owed{newest: s.owed.newest[:0]}
 }
