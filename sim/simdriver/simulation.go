@@ -56,6 +56,7 @@ type Simulation struct {
 	// What follows belongs to Run.
 	world     *sim.World
 	served    [][]*binding // by model index
+	due       []*binding   // of the present step
 	wanderers *sim.Wanderers
 	paused    bool
 
@@ -191,11 +192,28 @@ func (s *Simulation) step() {
 	}
 	s.world.Step()
 	s.clock.Store(s.world.Microseconds())
-	now := s.world.Seconds()
+	s.due = s.due[:0]
 	for _, m := range s.world.Updated() {
-		for _, b := range s.served[m.Index()] {
-			b.publish(now)
+		s.due = append(s.due, s.served[m.Index()]...)
+	}
+	s.publish(s.world.Seconds())
+}
+
+// publish sends what is due: what goes to one server in one go, so that no
+// client's round ends between a scan and its intensities.
+func (s *Simulation) publish(now float64) {
+	for due := s.due; len(due) > 0; {
+		n := 1
+		for n < len(due) && due[n].pub == due[0].pub {
+			n++
 		}
+		together := due[:n]
+		due = due[n:]
+		server.Batch(together[0].pub, func() {
+			for _, b := range together {
+				b.publish(now)
+			}
+		})
 	}
 }
 
