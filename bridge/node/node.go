@@ -49,6 +49,11 @@ const (
 	defaultQueue = 65536
 	clientQueue  = 4096 // inputs that may wait before clients are made to
 	chunk        = 512  // inputs between two writes to the store
+
+	// atOnce is how many notifications of one step the broker's goroutine
+	// writes itself while nothing else waits for it: that saves waking as many
+	// goroutines. What is beyond is left to those, on all processors.
+	atOnce = 16
 )
 
 var errStopped = errors.New("the broker is shutting down")
@@ -212,16 +217,26 @@ func (n *Node) carryOut() {
 	if records := n.broker.Records(); len(records) > 0 && n.config.Store != nil {
 		n.config.Store.Append(records)
 	}
-	for _, out := range n.broker.Outputs() {
-		n.do(out)
+	outputs := n.broker.Outputs()
+	later := len(outputs) // up to it notifications are left to the connections' own goroutines
+	if n.queue.length() == 0 {
+		later -= atOnce
+	}
+	for i, out := range outputs {
+		n.do(out, i >= later)
 	}
 	clear(n.compiled)
 }
 
-func (n *Node) do(out overlay.Output) {
+func (n *Node) do(out overlay.Output, now bool) {
 	switch o := out.(type) {
 	case *overlay.Notify:
-		if c := n.conn(o.Conn); c != nil {
+		c := n.conn(o.Conn)
+		switch {
+		case c == nil:
+		case now:
+			c.out.NotifyNow(notification(o), arrived(o.Reading))
+		default:
 			c.out.Notify(notification(o), arrived(o.Reading))
 		}
 	case *overlay.Send:
