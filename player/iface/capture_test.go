@@ -96,10 +96,12 @@ func cut(t testing.TB, file string, lines []headerLine) []player.Message {
 
 // faults are the messages that clients sent wrong on purpose, by capture and
 // number in its c2s stream: what decoding them must say, or "longer" where
-// bytes follow the struct.
+// bytes follow the struct, "counts" where the first count is above the second.
 var faults = map[string]map[int]string{
 	"i_raw_truncated_body": {0: "DeviceReq.Addr.Interf at byte 8: 0 bytes left"},
 	"i_raw_long_body":      {0: "longer"},
+	"i_raw_array_mismatch": {1: "OpaqueData.Data at byte 4: second count 5 is above the first, 3", 2: "counts"},
+	"i_raw_array_overrun":  {1: "OpaqueData.Data at byte 4: announces 1000 elements"},
 }
 
 // Every body of every capture decodes, and encodes to the bytes it came from:
@@ -140,7 +142,7 @@ func reencode(t *testing.T, where string, i int, m player.Message, fault string,
 	seen[def.String()] = true
 	payload := def.New()
 	err := def.Decode(m.Body, payload)
-	if fault != "" && fault != "longer" {
+	if fault != "" && fault != "longer" && fault != "counts" {
 		if err == nil || !strings.Contains(err.Error(), fault) {
 			t.Errorf("%s message %d, %s: error %v, expected %q in it", where, i, m.Header, err, fault)
 		}
@@ -156,7 +158,10 @@ func reencode(t *testing.T, where string, i int, m player.Message, fault string,
 		return
 	}
 	want := append(m.Header.Append(nil), m.Body...)
-	if fault == "longer" {
+	switch fault {
+	case "counts":
+		copy(want[player.HeaderSize:], want[player.HeaderSize+4:player.HeaderSize+8])
+	case "longer":
 		got, want = got[player.HeaderSize:], want[player.HeaderSize:len(got)]
 	}
 	if !bytes.Equal(got, want) {

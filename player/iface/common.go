@@ -36,6 +36,55 @@ type BBox3D struct {
 	Sh float64 // m, height (z)
 }
 
+// Point2D is a place.
+type Point2D struct {
+	Px float64 // m
+	Py float64 // m
+}
+
+// Point3D is a place, or a vector.
+type Point3D struct {
+	Px float64 // m
+	Py float64 // m
+	Pz float64 // m
+}
+
+// Orientation3D is an attitude.
+type Orientation3D struct {
+	Proll  float64 // rad
+	Ppitch float64 // rad
+	Pyaw   float64 // rad
+}
+
+// Segment is a line from one place to another.
+type Segment struct {
+	X0 float64 // m
+	Y0 float64 // m
+	X1 float64 // m
+	Y1 float64 // m
+}
+
+// Extent2D is a rectangle, by its lower left and upper right corner.
+type Extent2D struct {
+	X0 float64 // m
+	Y0 float64 // m
+	X1 float64 // m
+	Y1 float64 // m
+}
+
+// Color is a colour, each part 0 to 255. Alpha comes first.
+type Color struct {
+	Alpha uint8
+	Red   uint8
+	Green uint8
+	Blue  uint8
+}
+
+// Bool is a single truth.
+type Bool struct {
+	State uint8 // 1: true
+}
+
 // Uint32 is a single number; of SYNCH OVERFLOW: how many messages were lost.
 type Uint32 struct {
 	Value uint32

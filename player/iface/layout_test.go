@@ -18,11 +18,13 @@ import (
 type protocol struct {
 	Universal  []protocolMessage
 	Interfaces []struct {
-		Code     player.Interface
-		Name     string
-		Messages []protocolMessage
+		Code      player.Interface
+		Name      string
+		Messages  []protocolMessage
+		Constants map[string]any // numbers, one text
 	}
 	Structs map[string][]protocolField
+	Sizes   map[string]int // of the smallest body, bytes
 }
 
 type protocolMessage struct {
@@ -47,8 +49,9 @@ func loadProtocol(t *testing.T) *protocol {
 	return p
 }
 
-// The table has exactly Player's messages of each interface that it knows,
-// and their structs have Player's fields in Player's order.
+// The table has exactly Player's messages, and their structs have Player's
+// fields in Player's order, of the same types, with the counts where Player
+// has them.
 func TestTableIsPlayers(t *testing.T) {
 	p := loadProtocol(t)
 	want := map[string]string{}
@@ -62,17 +65,11 @@ func TestTableIsPlayers(t *testing.T) {
 		}
 	}
 	lines(0, p.Universal)
-	known := map[player.Interface]bool{}
-	for _, m := range iface.Messages() {
-		known[m.Interface] = true
-	}
 	for _, i := range p.Interfaces {
-		if i.Code.String() != i.Name {
-			t.Errorf("interface %d is called %q, expected %q", i.Code, i.Code, i.Name)
+		if code, ok := player.ParseInterface(i.Name); i.Code.String() != i.Name || !ok || code != i.Code {
+			t.Errorf("interface %d is called %q, and %q is %d, expected %q", i.Code, i.Code, i.Name, code, i.Name)
 		}
-		if known[i.Code] {
-			lines(i.Code, i.Messages)
-		}
+		lines(i.Code, i.Messages)
 	}
 	got := map[string]string{}
 	for _, m := range iface.Messages() {
@@ -85,17 +82,39 @@ func TestTableIsPlayers(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("table differs from Player's (-Player +table):\n%s", diff)
 	}
-	if len(known) < 7 {
-		t.Errorf("table knows %d interfaces, expected at least 7", len(known))
+	if len(p.Interfaces) != 43 || len(got) != 249+len(p.Universal) {
+		t.Errorf("%d interfaces, %d messages, expected 43 and 249 and the %d universal ones",
+			len(p.Interfaces), len(got), len(p.Universal))
 	}
 }
 
-// layout lists the fields of one of Player's structs: path, wire kind and
-// length, nested structs in place.
+// An empty body of each struct is as long as Player's smallest.
+func TestSmallestBodies(t *testing.T) {
+	p := loadProtocol(t)
+	check := func(i player.Interface, list []protocolMessage) {
+		for _, m := range list {
+			def, ok := iface.Lookup(i, m.Type, m.Subtype)
+			if !ok || m.Struct == "" {
+				continue
+			}
+			body, err := def.Append(nil, def.New())
+			if err != nil || len(body) != p.Sizes[m.Struct] {
+				t.Errorf("%s: smallest body has %d bytes (%v), expected %d", def, len(body), err, p.Sizes[m.Struct])
+			}
+		}
+	}
+	check(0, p.Universal)
+	for _, i := range p.Interfaces {
+		check(i.Code, i.Messages)
+	}
+}
+
+// layout lists the fields of one of Player's structs: path, type and length,
+// nested structs and counts in place.
 func (p *protocol) layout(name, prefix string) []string {
 	var out []string
 	for _, f := range p.Structs[name] {
-		path := prefix + strings.ReplaceAll(f.Name, "_", "")
+		path := prefix + fold(f.Name)
 		switch f.Wire {
 		case "struct":
 			out = append(out, p.layout(f.Type, path+".")...)
@@ -109,31 +128,30 @@ func (p *protocol) layout(name, prefix string) []string {
 			out = append(out, fmt.Sprintf("%s[=%s](%s)", path, f.Array, strings.Join(p.element(f.Type), " ")))
 		default:
 			if f.Counts != "" {
-				// Counts are no fields of ours. Only map_data's is apart from its array.
-				if f.Counts+"_count" != f.Name {
-					out = append(out, path+" counts "+f.Counts)
-				}
+				out = append(out, prefix+"#"+fold(f.Counts))
 				continue
 			}
-			out = append(out, path+":"+f.Wire)
+			out = append(out, path+":"+goTypes[f.Type])
 		}
 	}
 	return out
 }
 
+// goTypes are the types of our fields by Player's.
+var goTypes = map[string]string{
+	"uint8_t": "uint8", "uint16_t": "uint16", "uint32_t": "uint32", "char": "int8", "int8_t": "int8",
+	"int16_t": "int16", "int32_t": "int32", "int64_t": "int64", "float": "float32", "double": "float64",
+}
+
 func (p *protocol) element(typ string) []string {
-	switch typ {
-	case "float":
-		return []string{"f32"}
-	case "double":
-		return []string{"f64"}
-	case "uint32_t":
-		return []string{"u32"}
-	case "int32_t":
-		return []string{"i32"}
+	if scalar, ok := goTypes[typ]; ok {
+		return []string{scalar}
 	}
 	return p.layout(typ, "")
 }
+
+// fold makes Player's and Go's spellings of a name the same.
+func fold(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 func limit(array string) string {
 	if array == "variable" {
@@ -144,13 +162,26 @@ func limit(array string) string {
 
 // goLayout is layout of one of our structs.
 func goLayout(t reflect.Type, prefix string) []string {
+	early := map[string]string{} // the arrays whose count stands before another field
+	for i := range t.NumField() {
+		if _, before, ok := strings.Cut(t.Field(i).Tag.Get("xdr"), "count-before="); ok {
+			early[before] = t.Field(i).Name
+		}
+	}
 	var out []string
 	for i := range t.NumField() {
 		f := t.Field(i)
-		path := prefix + strings.ToLower(f.Name)
+		path := prefix + fold(f.Name)
+		tag := f.Tag.Get("xdr")
 		max := ""
-		if _, n, ok := strings.Cut(f.Tag.Get("xdr"), "max="); ok {
+		if _, n, ok := strings.Cut(tag, "max="); ok {
 			max = "<=" + n
+		}
+		if array, ok := early[f.Name]; ok {
+			out = append(out, prefix+"#"+fold(array))
+		}
+		if k := f.Type.Kind(); (k == reflect.String || k == reflect.Slice) && !strings.Contains(tag, "count-before=") {
+			out = append(out, prefix+"#"+fold(f.Name))
 		}
 		switch f.Type.Kind() {
 		case reflect.Struct:
@@ -168,27 +199,11 @@ func goLayout(t reflect.Type, prefix string) []string {
 			case e.Kind() == reflect.Struct:
 				out = append(out, fmt.Sprintf("%s[%s](%s)", path, max, strings.Join(goLayout(e, ""), " ")))
 			default:
-				out = append(out, fmt.Sprintf("%s[%s](%s)", path, max, wire(e)))
+				out = append(out, fmt.Sprintf("%s[%s](%s)", path, max, e.Kind()))
 			}
 		default:
-			out = append(out, path+":"+wire(f.Type))
+			out = append(out, path+":"+f.Type.Kind().String())
 		}
 	}
 	return out
-}
-
-func wire(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		return "u32"
-	case reflect.Int8, reflect.Int16, reflect.Int32:
-		return "i32"
-	case reflect.Int64:
-		return "i64"
-	case reflect.Float32:
-		return "f32"
-	case reflect.Float64:
-		return "f64"
-	}
-	return t.String()
 }

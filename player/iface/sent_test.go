@@ -72,6 +72,9 @@ func TestRequestsAsTheClientSentThem(t *testing.T) {
 			op := e["op"].(string)
 			s, ok := sends[op]
 			if !ok {
+				s, ok = furtherSends[op]
+			}
+			if !ok {
 				continue
 			}
 			at := next[op]
@@ -119,7 +122,7 @@ func served(payload any) fields {
 		return fields{"min_angle": f32(p.MinAngle), "max_angle": f32(p.MaxAngle), "resolution": f32(p.Resolution),
 			"intensity": u8(p.Intensity), "scanning_frequency": f32(p.ScanningFrequency)}
 	}
-	return nil
+	return furtherServed(payload)
 }
 
 // What the real server decoded from the client's messages is what we decode.
