@@ -59,7 +59,7 @@ func (s *Session) evaluate(p *program) result {
 	if r.reading == s.reading {
 		return *r
 	}
-	truth, err := p.program.Test(&s.machine, &s.env)
+	truth, err := p.program.Test(&s.machine, &s.env, nil)
 	*r = result{reading: s.reading, truth: truth && err == nil, failed: err != nil}
 	if err != nil {
 		s.counts.failures++

@@ -16,6 +16,11 @@ import (
 type builder struct {
 	compiler *Compiler
 	types    map[node]Type
+
+	// Operands of the condition's tests.
+	values   []*Value
+	texts    []string
+	closures []boolFunc
 }
 
 type (

@@ -6,9 +6,12 @@ package condition
 import (
 	"fmt"
 	"sort"
+	"strconv"
 
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
+
+	"github.com/expr-lang/expr/conf"
 )
 
 // Limits of one text.
@@ -31,12 +34,13 @@ type Config struct {
 type Compiler struct {
 	length    int
 	zones     map[string]zone
-	zoneNames []string // sorted
+	zoneNames []string     // sorted
+	names     *conf.Config // what the parser needs; it is only read
 }
 
 // New makes a Compiler. A zone that is no polygon is an error.
 func New(c Config) (*Compiler, error) {
-	k := &Compiler{length: c.Length, zones: map[string]zone{}}
+	k := &Compiler{length: c.Length, zones: map[string]zone{}, names: parserConfig()}
 	if k.length == 0 {
 		k.length = DefaultLength
 	}
@@ -80,9 +84,14 @@ type Program struct {
 	needs view.Kinds
 	prev  view.Kinds
 
-	// What evaluates it: closures over the views if they know all that the
-	// expression uses, else expr's machine.
-	truth  func(*Env) bool
+	// What tests a condition: its parts, and expr's machine for what they do
+	// not know.
+	tests    []test
+	start    uint8 // the first test, or an end
+	operands *operands
+
+	// What evaluates an expression: closures over the views if they know all
+	// that it uses, else expr's machine.
 	append func([]byte, *Env) []byte
 	expr   *exprProgram
 }
@@ -116,8 +125,7 @@ func (c *Compiler) compile(text string, condition bool) (p *Program, problem *Er
 	if problem != nil {
 		return nil, problem
 	}
-	config := c.exprConfig()
-	tree, problem := parse(text, open, config)
+	tree, problem := parse(text, open, c.names)
 	if problem != nil {
 		return nil, problem
 	}
@@ -126,18 +134,16 @@ func (c *Compiler) compile(text string, condition bool) (p *Program, problem *Er
 	if problem != nil {
 		return nil, problem
 	}
-	p = &Program{text: text, typ: typ, cost: k.visits + k.cost*assumedRanges, named: k.named, needs: k.needs, prev: k.prev}
+	p = &Program{text: text, start: endRun, typ: typ, cost: k.visits + k.cost*assumedRanges, named: k.named, needs: k.needs, prev: k.prev}
 	b := builder{compiler: c, types: k.types}
-	if typ == Bool {
-		p.truth = b.bool(tree.Node)
-	}
-	p.append = b.appender(tree.Node)
-	if p.truth != nil || (!condition && p.append != nil) {
+	if condition {
+		if !b.condition(p, tree.Node) {
+			return p, nil
+		}
+	} else if p.append = b.appender(tree.Node); p.append != nil {
 		return p, nil
 	}
-	p.append = nil
-	p.expr, problem = compileExpr(tree, config, place)
-	if problem != nil {
+	if p.expr, problem = compileExpr(tree, c.exprConfig(), place); problem != nil {
 		return nil, problem
 	}
 	return p, nil
@@ -150,13 +156,15 @@ const assumedRanges = 181
 // condition is false and a selected expression null.
 func (p *Program) Ready(e *Env) bool { return e.Have.Has(p.needs) && e.HavePrev.Has(p.prev) }
 
-// Test evaluates a condition. What fails while it runs is false, with an error.
-func (p *Program) Test(m *Machine, e *Env) (bool, error) {
+// Test evaluates a condition. What fails while it runs is false, with an
+// error. slots say where e keeps the program's own values (see Env.Value), in
+// the order of Own; nil means that it does not keep them.
+func (p *Program) Test(m *Machine, e *Env, slots []uint32) (bool, error) {
 	if !p.Ready(e) {
 		return false, nil
 	}
-	if p.truth != nil {
-		return p.truth(e), nil
+	if end := p.verdict(e, slots); end != endRun {
+		return end == endTrue, nil
 	}
 	if p.expr == nil {
 		return false, errNoTruth
@@ -180,6 +188,10 @@ func (p *Program) AppendValue(dst []byte, m *Machine, e *Env) ([]byte, error) {
 	}
 	if p.append != nil {
 		return p.append(dst, e), nil
+	}
+	if p.start != endRun {
+		truth, err := p.Test(m, e, nil)
+		return strconv.AppendBool(dst, truth), err
 	}
 	v, err := p.expr.run(m, e)
 	if err != nil {

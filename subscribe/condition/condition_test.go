@@ -284,12 +284,12 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s names %b, expected %b", text, p.Named(), kinds)
 		}
 		e := testEnv()
-		if got, err := p.Test(m, e); !got || err != nil {
+		if got, err := p.Test(m, e, nil); !got || err != nil {
 			t.Errorf("%s with all readings: %v, %v", text, got, err)
 		}
 		e.Have &^= kinds
 		e.State = view.State{}
-		if got, err := p.Test(m, e); got || err != nil {
+		if got, err := p.Test(m, e, nil); got || err != nil {
 			t.Errorf("%s without: %v, %v", text, got, err)
 		}
 		if b, err := p.AppendValue(nil, m, e); string(b) != "null" || err != nil {
@@ -299,7 +299,7 @@ func TestMissing(t *testing.T) {
 	p, _ := c.Condition("prev.laser.min > 0")
 	e := testEnv()
 	e.HavePrev, e.Prev = 0, view.State{}
-	if got, err := p.Test(m, e); got || err != nil {
+	if got, err := p.Test(m, e, nil); got || err != nil {
 		t.Errorf("without a reading before: %v, %v", got, err)
 	}
 }
@@ -319,7 +319,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: %v", text, problem)
 			continue
 		}
-		got, err := p.Test(m, testEnv())
+		got, err := p.Test(m, testEnv(), nil)
 		if want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
@@ -344,7 +344,7 @@ func TestNaN(t *testing.T) {
 		if problem != nil {
 			t.Fatal(problem)
 		}
-		if got, _ := p.Test(m, e); got != want {
+		if got, _ := p.Test(m, e, nil); got != want {
 			t.Errorf("%s = %v for NaN", text, got)
 		}
 	}
@@ -382,7 +382,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s: %v", x.Condition, problem)
 			continue
 		}
-		if _, err := p.Test(&Machine{}, testEnv()); err != nil {
+		if _, err := p.Test(&Machine{}, testEnv(), nil); err != nil {
 			t.Errorf("%s: %v", x.Condition, err)
 		}
 		if !strings.Contains(help, x.Condition) {
@@ -406,7 +406,7 @@ func TestNoAllocation(t *testing.T) {
 		if problem != nil {
 			t.Fatal(problem)
 		}
-		if n := testing.AllocsPerRun(100, func() { p.Test(m, e) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { p.Test(m, e, nil) }); n != 0 {
 			t.Errorf("%s allocates %v times", text, n)
 		}
 	}
@@ -432,7 +432,7 @@ func FuzzCondition(f *testing.F) {
 				}
 				continue
 			}
-			p.Test(&Machine{}, testEnv())
+			p.Test(&Machine{}, testEnv(), nil)
 			p.AppendValue(nil, &Machine{}, testEnv())
 		}
 	})
@@ -449,7 +449,7 @@ func BenchmarkTest(b *testing.B) {
 		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Test(m, e)
+				p.Test(m, e, nil)
 			}
 		})
 	}

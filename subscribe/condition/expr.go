@@ -33,6 +33,19 @@ var (
 	errFailed  = errors.New("the expression failed while it ran")
 )
 
+// parserConfig is the part of expr's configuration that its parser asks for:
+// which names are functions of our own.
+func parserConfig() *conf.Config {
+	config := conf.CreateNew()
+	config.MaxNodes = MaxNodes
+	for _, name := range functionNames() {
+		if ours(name) {
+			config.Functions[name] = &builtin.Function{Name: name}
+		}
+	}
+	return config
+}
+
 // exprConfig is expr's configuration: our environment and functions.
 func (c *Compiler) exprConfig() *conf.Config {
 	config := conf.New(Env{})

@@ -3,6 +3,7 @@ package condition
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestSameAsExpr(t *testing.T) {
 			return
 		}
 		accepted++
-		if p.truth != nil {
+		if p.expr == nil {
 			closures++
 		}
 		e := drawEnv(t)
@@ -41,13 +42,57 @@ func TestSameAsExpr(t *testing.T) {
 			want = false
 		}
 		m := &Machine{}
-		got, gotErr := p.Test(m, e)
+		got, gotErr := p.Test(m, e, nil)
 		if got != want || (gotErr != nil) != (wantErr != nil) {
 			t.Fatalf("%s = %v, %v; plain expr: %v, %v\nlaser %+v\nposition %+v", text, got, gotErr, want, wantErr, e.Laser, e.Position)
 		}
 	})
 	if accepted == 0 || closures == 0 || closures == accepted {
 		t.Errorf("of %d conditions %d were closures: the test does not see both", accepted, closures)
+	}
+}
+
+// A plan finds all readings for which a condition holds, an exact one no
+// others; and a condition whose plan says never, never holds.
+func TestPlan(t *testing.T) {
+	c := newCompiler(t)
+	exact, found, nothing := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := generator{t}.bool(rapid.IntRange(0, 3).Draw(t, "depth"), false)
+		p, problem := c.Condition(text)
+		if problem != nil {
+			return
+		}
+		e := drawEnv(t)
+		holds, _ := p.Test(&Machine{}, e, nil)
+		if names, ok := p.Robots(); ok && holds && !slices.Contains(names, e.Robot) {
+			t.Fatalf("%s holds for %s, expected one of %q", text, e.Robot, names)
+		}
+		plan := p.Plan(e.Robot, rapid.Bool().Draw(t, "robot"))
+		met := false
+		for _, a := range plan.Accesses {
+			v := p.value(uint16(a.Value)).Read(e)
+			met = met || a.Lo <= v && v <= a.Hi || a.NaN && math.IsNaN(v)
+		}
+		switch {
+		case plan.Never && holds:
+			t.Fatalf("%s holds, planned never", text)
+		case plan.Exact && met != holds:
+			t.Fatalf("%s is %v, exact plan %+v", text, holds, plan)
+		case len(plan.Accesses) > 0 && holds && !met:
+			t.Fatalf("%s holds, plan %+v", text, plan)
+		}
+		switch {
+		case plan.Exact:
+			exact++
+		case len(plan.Accesses) > 0:
+			found++
+		case !plan.Never:
+			nothing++
+		}
+	})
+	if exact == 0 || found == 0 || nothing == 0 {
+		t.Errorf("%d exact, %d found, %d not: the test does not see all", exact, found, nothing)
 	}
 }
 
@@ -115,6 +160,9 @@ func (g generator) bool(depth int, in bool) string {
 		return g.of("true", "position.stall", "prev.position.stall", `inside("dock")`, "(laser.min < 1)", `(robot == "r1")`, "(index == 1)", "(sonar.nearest in [0, 1])")
 	}
 	d := depth - 1
+	if !in && rapid.Bool().Draw(g.t, "known") {
+		return g.known()
+	}
 	compare := func() string {
 		return "(" + g.number(d, in) + g.of(" < ", " <= ", " > ", " >= ", " == ", " != ") + g.number(d, in) + ")"
 	}
@@ -142,6 +190,39 @@ func (g generator) bool(depth int, in bool) string {
 		})
 	}
 	return g.pick(options...)
+}
+
+// known writes what the index knows.
+func (g generator) known() string {
+	op := func() string { return g.of(" < ", " <= ", " > ", " >= ", " == ", " != ") }
+	constant := func() string { return g.of("0", "1", "2", "0.5", "-1", "8", "deg(30)", "1e300", "-0.0", "5e-324") }
+	list := func() string { return g.of("laser.ranges", "prev.laser.ranges", "sonar.ranges") }
+	value := func() string {
+		return g.of("laser.min", "laser.front", "laser.count", "prev.laser.min", "position.x", "time", "index", "sonar.nearest", "len(laser.ranges)",
+			"sector(laser, -20, 20)", "(position.x - prev.position.x)", "distance(1, 1)", "abs(position.yaw)")
+	}
+	element := func() string {
+		return g.pick(
+			func() string { return "#" + op() + constant() },
+			func() string { return constant() + op() + "#" },
+			func() string { return "!(#" + op() + constant() + ")" },
+			func() string { return "# > " + constant() + " && # <= " + constant() })
+	}
+	count := func() string { return "count(" + list() + ", " + element() + ")" }
+	return "(" + g.pick(
+		func() string { return value() + op() + constant() },
+		func() string { return constant() + op() + value() },
+		func() string { return "!(" + value() + op() + constant() + ")" },
+		func() string {
+			return value() + g.of(" > ", " >= ") + constant() + " && " + value() + g.of(" < ", " <= ") + constant()
+		},
+		func() string {
+			return "robot" + g.of(" == ", " != ") + g.of(`"r1"`, `"r2"`, `"x"`) + " && " + value() + op() + constant()
+		},
+		func() string { return g.of("any", "all", "none", "one") + "(" + list() + ", " + element() + ")" },
+		func() string { return count() + op() + g.of("0", "1", "2", "3", "-1", "1.5") },
+		func() string { return count() + g.of(" in ", " not in ") + "[0, 2]" },
+	) + ")"
 }
 
 func (g generator) list() string {
