@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"callboard/subscribe/protocol"
 )
 
 // reader turns a decoded TOML document into a Config and collects problems.
@@ -160,7 +162,7 @@ func (r *reader) table(path string, keys map[string]any, read func(*table)) {
 		if slices.Contains(t.known, key) {
 			continue
 		}
-		if near := nearest(key, t.known); near != "" {
+		if near := protocol.Nearest(key, t.known); near != "" {
 			r.problem(join(path, key), "unknown key; expected perhaps %s", near)
 		} else {
 			known := slices.Sorted(slices.Values(t.known))

@@ -125,7 +125,7 @@ func (c *Client) Update(ctx context.Context, u Update) (Subscribed, error) {
 		if !e.confirmed {
 			return nil, notSubscribed(u.ID)
 		}
-		return &op{kind: opUpdate, want: apply(e.current, u), update: u}, nil
+		return &op{kind: opUpdate, want: u.Apply(e.current), update: u}, nil
 	})
 }
 
@@ -281,23 +281,4 @@ func checkID(id string) error {
 		return fmt.Errorf("callboard: subscription id %q: ids that begin with %q are the library's own", id, requestPrefix)
 	}
 	return nil
-}
-
-// apply gives the subscription that an update makes of s.
-func apply(s Subscription, u Update) Subscription {
-	set(&s.Condition, u.Condition)
-	set(&s.Robots, u.Robots)
-	set(&s.Devices, u.Devices)
-	set(&s.Trigger, u.Trigger)
-	set(&s.MinInterval, u.MinInterval)
-	set(&s.For, u.For)
-	set(&s.Select, u.Select)
-	set(&s.Keep, u.Keep)
-	return s
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
