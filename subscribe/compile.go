@@ -37,7 +37,7 @@ func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem
 	if p := m.snapshot.Load().findText(text, truth); p != nil {
 		return p.program, nil
 	}
-	if p := m.recent.Load().find(text, truth); p != nil {
+	if p := m.recent.Load().find(hash(m.seed, text), text, truth); p != nil {
 		return p, nil
 	}
 	compile := m.compiler.Expression
@@ -50,7 +50,7 @@ func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem
 	}
 	for {
 		old := m.recent.Load()
-		if m.recent.CompareAndSwap(old, old.with(p, truth)) {
+		if m.recent.CompareAndSwap(old, old.with(hash(m.seed, text), p, truth)) {
 			return p, nil
 		}
 	}
@@ -68,8 +68,8 @@ type compiled struct {
 
 const mostRecent = 1024
 
-func (r *recent) find(text string, truth bool) *condition.Program {
-	c, ok := r.texts.get(hash(text))
+func (r *recent) find(number uint64, text string, truth bool) *condition.Program {
+	c, ok := r.texts.get(number)
 	if ok && c.truth == truth && c.program.Text() == text {
 		return c.program
 	}
@@ -77,10 +77,10 @@ func (r *recent) find(text string, truth bool) *condition.Program {
 }
 
 // with gives the set with a program; a full set begins anew.
-func (r *recent) with(p *condition.Program, truth bool) *recent {
+func (r *recent) with(number uint64, p *condition.Program, truth bool) *recent {
 	texts := r.texts
 	if texts.size >= mostRecent {
 		texts = trie[compiled]{}
 	}
-	return &recent{texts.with(hash(p.Text()), compiled{p, truth})}
+	return &recent{texts.with(number, compiled{p, truth})}
 }

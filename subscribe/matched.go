@@ -51,7 +51,7 @@ func (s *Session) emit(a *view.Arrival) {
 			keys++
 		}
 		whole = whole || len(f.entry.sub.selected) == 0
-		matches = append(matches, s.match(f))
+		matches = append(matches, s.content(f))
 	}
 	m.Matches = make([]KeyMatches, 0, keys)
 	for i := 0; i < len(s.found); {
@@ -72,7 +72,8 @@ func (s *Session) emit(a *view.Arrival) {
 // states that matches point to.
 var isTrue, isFalse = true, false
 
-func (s *Session) match(f found) Match {
+// content is what a match sends.
+func (s *Session) content(f found) Match {
 	spec := &f.entry.sub.Spec
 	m := Match{ID: spec.ID, Latest: spec.Keep == protocol.KeepLatest}
 	if trigger(spec) == protocol.TriggerChange {

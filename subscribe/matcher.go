@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -24,15 +25,24 @@ type Config struct {
 // one goroutine at a time, Compile for any number.
 type Matcher struct {
 	compiler *condition.Compiler
+	seed     maphash.Seed
 	snapshot atomic.Pointer[snapshot]
 	recent   atomic.Pointer[recent]
 
 	// What follows belongs to the goroutine that installs.
-	keys    map[Key][]*entry // by ascending id
-	scopes  map[string]*scopeUse
-	entries uint64   // numbers given
-	free    []uint64 // numbers of programs that are in use no more
-	scoped  uint64   // numbers given to scopes
+	keys     map[Key][]*entry // by ascending id
+	scopes   map[string]*scopeUse
+	scoped   uint64 // numbers given to scopes
+	programs uint64 // numbers given to programs
+	values   map[string]*valueUse
+	slots    uint32   // of values, given so far
+	free     []uint32 // of them, those that are in use no more
+}
+
+// valueUse counts the programs that have a value of their own.
+type valueUse struct {
+	slot uint32
+	uses int
 }
 
 // scopeUse counts who uses a scope.
@@ -47,8 +57,9 @@ func New(c Config) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Matcher{compiler: compiler, keys: map[Key][]*entry{}, scopes: map[string]*scopeUse{}}
-	m.snapshot.Store(&snapshot{})
+	m := &Matcher{compiler: compiler, seed: maphash.MakeSeed(), keys: map[Key][]*entry{}, scopes: map[string]*scopeUse{}, values: map[string]*valueUse{}}
+	m.slots = uint32(condition.SchemaValues())
+	m.snapshot.Store(&snapshot{seed: m.seed})
 	m.recent.Store(&recent{})
 	return m, nil
 }
@@ -107,38 +118,36 @@ func (m *Matcher) change(put, gone []*entry) uint64 {
 		m.release(&s, e)
 	}
 	for _, e := range put {
-		m.entries++
-		e.number = m.entries
+		s.entries++
+		e.number = s.entries
 		e.program = m.intern(&s, e.sub.program, true)
 		for _, sel := range e.sub.selected {
 			m.intern(&s, sel.program, false)
 		}
 		m.place(&s, e, true)
 	}
-	m.snapshot.Store(&s)
 	for _, e := range gone {
-		e.ended.Store(true)
+		e.ended.Store(s.version)
 	}
+	m.snapshot.Store(&s)
 	return s.version
 }
 
-// most is how many robot names a subscription may list and still stand under
-// each of them.
-const mostNames = 16
-
 // place puts an entry where sessions find it, or takes it away.
 func (m *Matcher) place(s *snapshot, e *entry, put bool) {
-	robots := e.sub.Spec.Robots
-	if len(robots) > 0 && len(robots) <= mostNames && !slices.ContainsFunc(robots, func(p string) bool { return !literal(p) }) {
-		for i, name := range robots {
-			if slices.Contains(robots[:i], name) || !matchesAny(e.sub.Allowed, name) {
+	if names, ok := e.names(); ok {
+		for _, name := range names {
+			plan := e.program.program.Plan(name, true)
+			if plan.Never && !e.sub.tellsFalse() {
 				continue
 			}
 			b, _ := s.robot(name)
-			s.setRobot(name, b.change(e, put))
+			s.setRobot(name, b.change(e, &plan, put))
 		}
 		return
 	}
+	robots := e.sub.Spec.Robots
+	plan := e.program.program.Plan("", false)
 	name := strings.Join(robots, "\x00") + "\x01" + strings.Join(e.sub.Allowed, "\x00")
 	use := m.scopes[name]
 	if use == nil {
@@ -150,7 +159,7 @@ func (m *Matcher) place(s *snapshot, e *entry, put bool) {
 	if !ok {
 		in.scope = &scope{robots: robots, allowed: e.sub.Allowed}
 	}
-	in.bucket = in.bucket.change(e, put)
+	in.bucket = in.bucket.change(e, &plan, put)
 	if put {
 		use.uses++
 	} else if use.uses--; use.uses == 0 {
@@ -165,18 +174,45 @@ func (m *Matcher) place(s *snapshot, e *entry, put bool) {
 func (m *Matcher) intern(s *snapshot, p *condition.Program, truth bool) *program {
 	found := s.findText(p.Text(), truth)
 	if found == nil {
-		found = &program{number: s.programs, program: p, truth: truth}
-		if n := len(m.free); n > 0 {
-			found.number, m.free = m.free[n-1], m.free[:n-1]
-		} else {
-			s.programs++
-		}
-		h := hash(p.Text())
+		m.programs++
+		found = &program{number: m.programs, program: p, truth: truth, slots: m.slotsOf(p)}
+		h := hash(m.seed, p.Text())
 		list, _ := s.texts.get(h)
 		s.texts = s.texts.with(h, append(slices.Clone(list), found))
 	}
 	found.uses++
 	return found
+}
+
+// slotsOf gives slots to a program's own values. The same values have the
+// same.
+func (m *Matcher) slotsOf(p *condition.Program) []uint32 {
+	var slots []uint32
+	for _, v := range p.Own() {
+		use := m.values[v.Key()]
+		if use == nil {
+			use = &valueUse{slot: m.slots}
+			if n := len(m.free); n > 0 {
+				use.slot, m.free = m.free[n-1], m.free[:n-1]
+			} else {
+				m.slots++
+			}
+			m.values[v.Key()] = use
+		}
+		use.uses++
+		slots = append(slots, use.slot)
+	}
+	return slots
+}
+
+func (m *Matcher) freeSlots(p *program) {
+	for _, v := range p.program.Own() {
+		use := m.values[v.Key()]
+		if use.uses--; use.uses == 0 {
+			m.free = append(m.free, use.slot)
+			delete(m.values, v.Key())
+		}
+	}
 }
 
 // release counts one use less of an entry's programs.
@@ -185,8 +221,8 @@ func (m *Matcher) release(s *snapshot, e *entry) {
 		if p.uses--; p.uses > 0 {
 			return
 		}
-		m.free = append(m.free, p.number)
-		h := hash(p.program.Text())
+		m.freeSlots(p)
+		h := hash(m.seed, p.program.Text())
 		list, _ := s.texts.get(h)
 		list = slices.DeleteFunc(slices.Clone(list), func(o *program) bool { return o == p })
 		if len(list) == 0 {

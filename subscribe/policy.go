@@ -3,6 +3,7 @@ package subscribe
 import (
 	"callboard/player"
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
 )
 
 // slack, in s, is what readings' times may be inexact by: they are sums of
@@ -12,7 +13,8 @@ const slack = 1e-6
 // state is the policy state of one subscription and robot, by the readings'
 // time.
 type state struct {
-	generation uint64 // of the session; another one's means that it begins anew
+	watched view.Kinds // kinds of readings that it sees all of
+	reading uint64     // that it saw last
 
 	holds bool    // the condition held at the last reading
 	since float64 // s, from when on
@@ -61,6 +63,11 @@ func (st *state) step(s *protocol.Subscription, time float64, truth bool) (notif
 	st.notified, st.at, st.pending = true, time, false
 	st.told, st.was = true, held
 	return true, held
+}
+
+// settled tells that readings which do not match change nothing.
+func (st *state) settled(s *protocol.Subscription) bool {
+	return !st.holds && !st.pending && (trigger(s) != protocol.TriggerChange || st.told && !st.was)
 }
 
 // leave says whether to tell that the robot's going away ends a state.

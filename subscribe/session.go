@@ -1,6 +1,7 @@
 package subscribe
 
 import (
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -37,19 +38,22 @@ type Session struct {
 	env     condition.Env
 	machine condition.Machine
 
-	snapshot *snapshot // that the last reading met
-	own      bucket    // of it, for the robot's name
-	scopes   []uint64  // of it, that the robot is in
-	upTo     uint64    // scopes up to this number have been looked at
+	snapshot *snapshot              // that the last reading met
+	scopes   []uint64               // of it, that the robot is in
+	upTo     uint64                 // scopes up to this number have been looked at
+	rooms    [len(bucket{})][]*room // of it, for the robot, by kind
 
-	reading    uint64 // numbers readings, for results
-	results    []result
-	generation uint64 // of policy states
-	states     map[*entry]*state
-	endedAt    uint64 // ended entries when the states were swept last
-	told       map[*group]bool
-	found      []found
-	buffer     []byte
+	reading  uint64          // numbers readings
+	results  table[result]   // of programs, for this reading
+	seen     table[struct{}] // groups that were visited, in this room
+	states   map[*entry]*state
+	watching [len(bucket{})][]watched // by kind
+	endedAt  uint64                   // ended entries when the states were swept last
+	told     map[*group]bool
+	sure     []*entry // that match, found at once
+	groups   []*group // to be evaluated
+	found    []found  // others that match
+	buffer   []byte
 
 	devices atomic.Pointer[[]player.Addr]
 	have    atomic.Uint32 // view.Kinds that have a reading
@@ -59,9 +63,8 @@ type Session struct {
 
 // result is what a program gave for a reading.
 type result struct {
-	reading uint64
-	truth   bool
-	failed  bool
+	truth  bool
+	failed bool
 }
 
 // found is an entry that a reading matched.
@@ -186,8 +189,8 @@ func (s *Session) take(snap *snapshot) {
 	if snap == s.snapshot {
 		return
 	}
+	before := s.snapshot.entries
 	s.snapshot = snap
-	s.own, _ = snap.robot(s.config.Robot)
 	s.scopes = slices.DeleteFunc(s.scopes, func(n uint64) bool {
 		_, ok := snap.scopes.get(n)
 		return !ok
@@ -197,29 +200,50 @@ func (s *Session) take(snap *snapshot) {
 			s.scopes = append(s.scopes, n)
 		}
 	})
-	if n := int(snap.programs); n > len(s.results) {
-		s.results = append(s.results, make([]result, n-len(s.results))...)
+	for k := range s.rooms {
+		clear(s.rooms[k])
+		s.rooms[k] = s.rooms[k][:0]
+	}
+	own, _ := snap.robot(s.config.Robot)
+	s.enter(&own)
+	for _, n := range s.scopes {
+		in, _ := snap.scopes.get(n)
+		s.enter(&in.bucket)
 	}
 	clear(s.told)
 	// States of what has ended go when they may be as many as those in use.
 	if 2*(snap.ended-s.endedAt) > uint64(len(s.states)) {
 		s.endedAt = snap.ended
-		for e := range s.states {
-			if e.ended.Load() {
-				delete(s.states, e)
-			}
+		for k := range s.watching {
+			s.watching[k] = slices.DeleteFunc(s.watching[k], func(w watched) bool { return s.over(w.entry) })
+		}
+		maps.DeleteFunc(s.states, func(e *entry, _ *state) bool { return s.over(e) })
+	}
+	s.watchFrom(before + 1)
+}
+
+// enter has readings test what is in a bucket.
+func (s *Session) enter(b *bucket) {
+	for k, r := range b {
+		if r != nil {
+			s.rooms[k] = append(s.rooms[k], r)
 		}
 	}
 }
 
-// state gives the policy state of an entry.
+// over tells that an entry is not in the snapshot any more.
+func (s *Session) over(e *entry) bool {
+	v := e.ended.Load()
+	return v != 0 && v <= s.snapshot.version
+}
+
+// state gives the policy state of an entry. What has none has seen that its
+// condition is false.
 func (s *Session) state(e *entry) *state {
 	st := s.states[e]
 	if st == nil {
-		st = &state{generation: s.generation}
+		st = &state{told: true}
 		s.states[e] = st
-	} else if st.generation != s.generation {
-		*st = state{generation: s.generation}
 	}
 	return st
 }

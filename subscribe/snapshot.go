@@ -1,29 +1,29 @@
 package subscribe
 
 import (
-	"hash/fnv"
+	"hash/maphash"
 	"slices"
 	"sync/atomic"
 
 	"callboard/subscribe/condition"
-	"callboard/subscribe/view"
 )
 
 // snapshot is one version of all that is installed. It is immutable; an
 // install makes another that shares all but the changed paths with it.
 //
-// A subscription stands under the names of the robots that it lists, or, if
-// it has patterns, under its scope, which sessions match once; there in a
-// group with all of the same condition; and the group under the kinds of
-// readings that test it. So a reading meets only what it may match, and each
-// condition is evaluated once.
+// A subscription stands under the names of the robots that it lists or whose
+// names its condition asks for, else under its scope, which sessions match
+// once; there under the kinds of readings that test it; and there under the
+// intervals of a value without which its condition is false. So a reading
+// meets hardly more than what it matches.
 type snapshot struct {
-	version  uint64
-	robots   trie[[]namedBucket] // by hash of the name
-	scopes   trie[scoped]        // by the scope's number
-	texts    trie[[]*program]    // by hash of the text
-	programs uint64              // all program numbers are below
-	ended    uint64              // entries that have ended so far
+	version uint64
+	robots  trie[[]namedBucket] // by hash of the name
+	scopes  trie[scoped]        // by the scope's number
+	texts   trie[[]*program]    // by hash of the text
+	entries uint64              // all entries' numbers are up to it
+	ended   uint64              // entries that have ended so far
+	seed    maphash.Seed
 }
 
 // namedBucket is what is installed for one robot by its name.
@@ -45,38 +45,30 @@ type scoped struct {
 	bucket bucket
 }
 
-// bucket holds groups by the kinds of readings that test them. A condition
-// that names several kinds stands under each.
-type bucket struct {
-	kinds [view.NumKinds]trie[*group] // by the program's number
-	every trie[*group]                // conditions that name no kind
-}
-
-func (b *bucket) empty() bool {
-	if b.every.size > 0 {
-		return false
-	}
-	for _, t := range b.kinds {
-		if t.size > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// group is all entries of a bucket with the same condition.
-type group struct {
-	program *program
-	plain   trie[*entry] // need only readings that match
-	state   trie[*entry] // need to see readings that do not match, too
-}
-
 // program is an installed expression, shared by all with the same text.
 type program struct {
 	number  uint64
 	program *condition.Program
-	truth   bool // it is a condition, not a selected expression
-	uses    int  // the matcher's count
+	slots   []uint32 // of the program's own values
+	truth   bool     // it is a condition, not a selected expression
+	uses    int32    // the matcher's count
+}
+
+// slot says where sessions keep a value of the program. Those of the schema
+// have their numbers.
+func (p *program) slot(value int) uint64 {
+	if own := value - condition.SchemaValues(); own >= 0 {
+		return uint64(p.slots[own])
+	}
+	return uint64(value)
+}
+
+// value gives a value of the program by its number.
+func (p *program) value(number int) *condition.Value {
+	if own := number - condition.SchemaValues(); own >= 0 {
+		return p.program.Own()[own]
+	}
+	return condition.SchemaValue(number)
 }
 
 // entry is a subscription while it is installed.
@@ -85,19 +77,48 @@ type entry struct {
 	sub     *Subscription
 	number  uint64
 	program *program
-	ended   atomic.Bool // it is installed no more
-	failed  atomic.Bool // its owner was told that it failed
+	ended   atomic.Uint64 // the version from which on it is installed no more; 0: it is
+	failed  atomic.Bool   // its owner was told that it failed
 }
 
-func hash(s string) uint64 {
-	h := fnv.New32a()
-	h.Write([]byte(s))
-	return uint64(h.Sum32())
+// mostNames is how many robots' names a subscription may ask for and still
+// stand under each of them.
+const mostNames = 16
+
+// names lists the robots that the entry can match, if they are few and known:
+// by the subscription, or else by its condition.
+func (e *entry) names() (names []string, ok bool) {
+	names = e.sub.Spec.Robots
+	if len(names) == 0 || slices.ContainsFunc(names, func(p string) bool { return !literal(p) }) {
+		if e.sub.tellsFalse() {
+			return nil, false
+		}
+		if names, ok = e.program.program.Robots(); !ok {
+			return nil, false
+		}
+	}
+	if len(names) > mostNames {
+		return nil, false
+	}
+	var wanted []string
+	for _, name := range names {
+		if !slices.Contains(wanted, name) && e.sub.wantsRobot(name) {
+			wanted = append(wanted, name)
+		}
+	}
+	return wanted, true
+}
+
+// hash gives a number for a text, the same for few others that nobody can
+// choose. It has few bits, for a dense trie.
+func hash(seed maphash.Seed, s string) uint64 {
+	const bits = 20
+	return maphash.String(seed, s) >> (64 - bits)
 }
 
 // findText gives the installed program of a text, nil if there is none.
 func (s *snapshot) findText(text string, truth bool) *program {
-	list, _ := s.texts.get(hash(text))
+	list, _ := s.texts.get(hash(s.seed, text))
 	for _, p := range list {
 		if p.truth == truth && p.program.Text() == text {
 			return p
@@ -108,7 +129,7 @@ func (s *snapshot) findText(text string, truth bool) *program {
 
 // robot gives what is installed for a robot by its name.
 func (s *snapshot) robot(name string) (b bucket, ok bool) {
-	list, _ := s.robots.get(hash(name))
+	list, _ := s.robots.get(hash(s.seed, name))
 	for i := range list {
 		if list[i].robot == name {
 			return list[i].bucket, true
@@ -119,10 +140,10 @@ func (s *snapshot) robot(name string) (b bucket, ok bool) {
 
 // setRobot changes what is installed for a robot by its name.
 func (s *snapshot) setRobot(name string, b bucket) {
-	h := hash(name)
+	h := hash(s.seed, name)
 	list, _ := s.robots.get(h)
 	list = slices.DeleteFunc(slices.Clone(list), func(n namedBucket) bool { return n.robot == name })
-	if !b.empty() {
+	if b != (bucket{}) {
 		list = append(list, namedBucket{name, b})
 	}
 	if len(list) == 0 {
@@ -130,39 +151,4 @@ func (s *snapshot) setRobot(name string, b bucket) {
 		return
 	}
 	s.robots = s.robots.with(h, list)
-}
-
-// change gives the bucket with an entry put or taken away.
-func (b bucket) change(e *entry, put bool) bucket {
-	named := e.program.program.Named()
-	if named == 0 {
-		b.every = changeGroup(b.every, e, put)
-		return b
-	}
-	for k := range b.kinds {
-		if named.Has(view.Kind(k).Set()) {
-			b.kinds[k] = changeGroup(b.kinds[k], e, put)
-		}
-	}
-	return b
-}
-
-func changeGroup(groups trie[*group], e *entry, put bool) trie[*group] {
-	g := group{program: e.program}
-	if old, ok := groups.get(e.program.number); ok {
-		g = *old
-	}
-	list := &g.plain
-	if e.sub.stateful() {
-		list = &g.state
-	}
-	if put {
-		*list = list.with(e.number, e)
-	} else {
-		*list = list.without(e.number)
-	}
-	if g.plain.size+g.state.size == 0 {
-		return groups.without(e.program.number)
-	}
-	return groups.with(e.program.number, &g)
 }

@@ -8,6 +8,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -382,8 +383,8 @@ func TestStatesOfWhatHasEndedGo(t *testing.T) {
 		m.Install(1, []*Subscription{compile(t, m, protocol.Subscription{ID: fmt.Sprint(i), Condition: "position.x > 1", Trigger: "rising"})})
 		r.at(float64(i), 2)
 	}
-	if len(r.take()) != 1000 || len(r.states) > 10 || len(r.results) > 10 {
-		t.Errorf("%d states, %d results", len(r.states), len(r.results))
+	if len(r.take()) != 1000 || len(r.states) > 10 || len(r.results.cells) > 16 || len(r.watching[view.KindPosition]) > 10 {
+		t.Errorf("%d states, %d results, %d watched", len(r.states), len(r.results.cells), len(r.watching[view.KindPosition]))
 	}
 }
 

@@ -102,8 +102,15 @@ func (s *Subscription) stateful() bool {
 	return trigger(&s.Spec) != protocol.TriggerEvery || s.Spec.For > 0
 }
 
+// tellsFalse tells whether the subscription tells that its condition is false,
+// also at first.
+func (s *Subscription) tellsFalse() bool { return trigger(&s.Spec) == protocol.TriggerChange }
+
 // policed tells whether the subscription has state for each robot.
 func (s *Subscription) policed() bool { return s.stateful() || s.Spec.MinInterval > 0 }
+
+// bare tells that a condition that holds is all there is to ask.
+func (s *Subscription) bare() bool { return !s.policed() && len(s.Spec.Devices) == 0 }
 
 // wantsRobot tells whether the robot is one that the subscription asks for
 // and may see.

@@ -9,16 +9,11 @@ import (
 func (s *Session) test(a *view.Arrival) {
 	s.counts.readings++
 	if a.Back {
-		s.generation++
+		s.restart()
 	}
-	s.env.Take(a)
-	s.reading++
-	s.found = s.found[:0]
-	s.bucket(&s.own, a)
-	for _, n := range s.scopes {
-		if in, ok := s.snapshot.scopes.get(n); ok {
-			s.bucket(&in.bucket, a)
-		}
+	s.find(a)
+	for _, e := range s.sure {
+		s.found = append(s.found, found{e, true})
 	}
 	if len(s.found) > 0 {
 		s.counts.matched++
@@ -26,10 +21,48 @@ func (s *Session) test(a *view.Arrival) {
 	}
 }
 
-func (s *Session) bucket(b *bucket, a *view.Arrival) {
-	groups := func(_ uint64, g *group) { s.group(g, a) }
-	b.kinds[a.Kind].each(0, groups)
-	b.every.each(0, groups)
+// find finds all that a reading matches: sure and found.
+func (s *Session) find(a *view.Arrival) {
+	s.env.Take(a)
+	s.reading++
+	s.results.begin()
+	s.sure, s.found = s.sure[:0], s.found[:0]
+	for _, k := range [...]int{int(a.Kind), everyKind} {
+		for _, r := range s.rooms[k] {
+			s.look(r, a)
+		}
+		s.watchers(k, a)
+	}
+}
+
+// look finds what is in a room by the values of the reading, then evaluates
+// what no value finds.
+func (s *Session) look(r *room, a *view.Arrival) {
+	s.groups = s.groups[:0]
+	r.values.each(0, func(slot uint64, v valued) {
+		if now, prev := v.value.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {
+			return
+		}
+		x := s.env.Value(int(slot), v.value)
+		if x != x {
+			s.sure, s.groups = v.sureNaN.appendAll(s.sure), v.checkNaN.appendAll(s.groups)
+			return
+		}
+		s.sure, s.groups = v.sure.appendAt(s.sure, x), v.check.appendAt(s.groups, x)
+		s.sure, s.groups = v.sureNaN.appendAt(s.sure, x), v.checkNaN.appendAt(s.groups, x)
+	})
+	if len(s.groups) > 0 {
+		s.seen.begin()
+	}
+	for _, g := range s.groups {
+		if g.many {
+			if _, had := s.seen.at(g.program.number); had {
+				continue
+			}
+		}
+		s.group(g, a)
+	}
+	r.rest.each(0, func(_ uint64, g *group) { s.group(g, a) })
 }
 
 // group tests a reading against all entries with one condition.
@@ -39,28 +72,26 @@ func (s *Session) group(g *group, a *view.Arrival) {
 		s.told[g] = true
 		s.fail(g)
 	}
-	if r.truth {
-		g.plain.each(0, func(_ uint64, e *entry) {
-			if e.sub.wantsDevice(a.Interface, a.Name) {
-				s.entry(e, a, true)
-			}
-		})
+	if !r.truth {
+		return
 	}
-	g.state.each(0, func(_ uint64, e *entry) {
+	match := func(e *entry) {
 		if e.sub.wantsDevice(a.Interface, a.Name) {
-			s.entry(e, a, r.truth)
+			s.match(e, a)
 		}
-	})
+	}
+	g.plain.each(match)
+	g.state.each(match)
 }
 
 // evaluate gives what a condition gives for this reading, evaluated once.
 func (s *Session) evaluate(p *program) result {
-	r := &s.results[p.number]
-	if r.reading == s.reading {
+	r, had := s.results.at(p.number)
+	if had {
 		return *r
 	}
-	truth, err := p.program.Test(&s.machine, &s.env, nil)
-	*r = result{reading: s.reading, truth: truth && err == nil, failed: err != nil}
+	truth, err := p.program.Test(&s.machine, &s.env, p.slots)
+	*r = result{truth: truth && err == nil, failed: err != nil}
 	if err != nil {
 		s.counts.failures++
 		s.counts.err = err
@@ -68,16 +99,22 @@ func (s *Session) evaluate(p *program) result {
 	return *r
 }
 
-// entry applies a subscription's policy to a reading.
-func (s *Session) entry(e *entry, a *view.Arrival, truth bool) {
+// match takes an entry whose condition holds.
+func (s *Session) match(e *entry, a *view.Arrival) {
 	if !e.sub.policed() {
-		if truth {
-			s.found = append(s.found, found{e, true})
-		}
+		s.found = append(s.found, found{e, true})
 		return
 	}
 	st := s.state(e)
-	st.dev = a.Device
+	s.step(e, st, a, true)
+	if e.sub.stateful() && !st.settled(&e.sub.Spec) {
+		s.watch(e, st)
+	}
+}
+
+// step applies a subscription's policy to a reading.
+func (s *Session) step(e *entry, st *state, a *view.Arrival, truth bool) {
+	st.dev, st.reading = a.Device, s.reading
 	if notify, held := st.step(&e.sub.Spec, a.Time, truth); notify {
 		s.found = append(s.found, found{e, held})
 	}
@@ -86,9 +123,9 @@ func (s *Session) entry(e *entry, a *view.Arrival, truth bool) {
 // fail tells the owners of a condition that it failed, each once.
 func (s *Session) fail(g *group) {
 	message := s.counts.err.Error()
-	tell := func(_ uint64, e *entry) { s.failed(e, message) }
-	g.plain.each(0, tell)
-	g.state.each(0, tell)
+	tell := func(e *entry) { s.failed(e, message) }
+	g.plain.each(tell)
+	g.state.each(tell)
 }
 
 // failed tells a subscription's owner that it failed, unless that was told.
@@ -103,7 +140,7 @@ func (s *Session) failed(e *entry, message string) {
 func (s *Session) leave() {
 	s.found = s.found[:0]
 	for e, st := range s.states {
-		if st.generation == s.generation && !e.ended.Load() && st.leave(&e.sub.Spec) {
+		if !s.over(e) && st.leave(&e.sub.Spec) {
 			s.found = append(s.found, found{e, false})
 		}
 	}
@@ -132,8 +169,7 @@ func (s *Session) leave() {
 			s.emit(a)
 		}
 	}
-	s.generation++
-	clear(s.states)
+	s.restart()
 }
 
 // before orders devices.

@@ -1,0 +1,220 @@
+package subscribe
+
+import (
+	"callboard/subscribe/condition"
+	"callboard/subscribe/view"
+)
+
+// bucket holds what is installed for a robot or a scope, by the kinds of
+// readings that test it. A condition that names several kinds stands under
+// each; one that names none under the last, which every reading tests.
+type bucket [view.NumKinds + 1]*room
+
+const everyKind = view.NumKinds
+
+// tested lists the kinds of readings that test a program.
+func tested(p *condition.Program) (all view.Kinds) {
+	if named := p.Named(); named != 0 {
+		return named
+	}
+	return 1 << everyKind
+}
+
+// change gives the bucket with an entry put or taken away.
+func (b bucket) change(e *entry, plan *condition.Plan, put bool) bucket {
+	kinds := tested(e.program.program)
+	for k := range b {
+		if !kinds.Has(1 << k) {
+			continue
+		}
+		r := room{}
+		if b[k] != nil {
+			r = *b[k]
+		}
+		if r.change(e, plan, put); r.entries > 0 {
+			b[k] = &r
+		} else {
+			b[k] = nil
+		}
+	}
+	return b
+}
+
+// room is what readings of one kind test: entries that values of the reading
+// find, and conditions that each reading evaluates. It is immutable once it
+// stands in a bucket.
+type room struct {
+	values  trie[valued] // by the value's slot
+	rest    trie[*group] // by the program's number: what no value finds
+	states  trie[*entry] // those that may have to see readings that do not match
+	entries int
+}
+
+// valued is what a value finds: entries at once, if the value alone decides
+// and nothing is left to ask; groups to be evaluated. Of each, those that a
+// value finds that is no number are apart.
+type valued struct {
+	value           *condition.Value
+	sure, sureNaN   spans[*entry]
+	check, checkNaN spans[*group]
+}
+
+// group is all entries of a room with the same condition, apart from those
+// that values find at once.
+type group struct {
+	program *program
+	many    bool    // several values may find it
+	plain   entries // need only readings that match
+	state   entries // need to see readings that do not match, too
+}
+
+// change puts an entry or takes it away.
+func (r *room) change(e *entry, plan *condition.Plan, put bool) {
+	if put {
+		r.entries++
+	} else {
+		r.entries--
+	}
+	if e.sub.stateful() {
+		r.states = changeTrie(r.states, e.number, e, put)
+	}
+	switch {
+	case plan.Never:
+	case plan.Exact && e.sub.bare():
+		a := &plan.Accesses[0]
+		r.access(e.program, a, func(v *valued) {
+			sure := &v.sure
+			if a.NaN {
+				sure = &v.sureNaN
+			}
+			*sure = changeSpans(*sure, span{a.Lo, a.Hi, e.number}, e, put)
+		})
+	default:
+		r.changeGroup(e, plan, put)
+	}
+}
+
+func (r *room) changeGroup(e *entry, plan *condition.Plan, put bool) {
+	g := group{program: e.program, many: len(plan.Accesses) > 1}
+	if old := r.group(e.program, plan); old != nil {
+		g = *old
+	}
+	list := &g.plain
+	if e.sub.stateful() {
+		list = &g.state
+	}
+	if put {
+		*list = list.with(e)
+	} else {
+		*list = list.without(e)
+	}
+	filled := g.plain.size()+g.state.size() > 0
+	number := e.program.number
+	if len(plan.Accesses) == 0 {
+		r.rest = changeTrie(r.rest, number, &g, filled)
+		return
+	}
+	for i := range plan.Accesses {
+		a := &plan.Accesses[i]
+		r.access(e.program, a, func(v *valued) {
+			check := v.checks(a)
+			*check = changeSpans(*check, span{a.Lo, a.Hi, number}, &g, filled)
+		})
+	}
+}
+
+func (v *valued) checks(a *condition.Access) *spans[*group] {
+	if a.NaN {
+		return &v.checkNaN
+	}
+	return &v.check
+}
+
+// group gives the group of a program, nil if there is none.
+func (r *room) group(p *program, plan *condition.Plan) *group {
+	if len(plan.Accesses) == 0 {
+		g, _ := r.rest.get(p.number)
+		return g
+	}
+	a := &plan.Accesses[0]
+	v, _ := r.values.get(p.slot(a.Value))
+	g, _ := v.checks(a).get(span{a.Lo, a.Hi, p.number})
+	return g
+}
+
+// access changes what a value finds.
+func (r *room) access(p *program, a *condition.Access, change func(*valued)) {
+	slot := p.slot(a.Value)
+	v, ok := r.values.get(slot)
+	if !ok {
+		v.value = p.value(a.Value)
+	}
+	change(&v)
+	filled := !v.sure.empty() || !v.sureNaN.empty() || !v.check.empty() || !v.checkNaN.empty()
+	r.values = changeTrie(r.values, slot, v, filled)
+}
+
+func changeTrie[V any](t trie[V], key uint64, v V, put bool) trie[V] {
+	if put {
+		return t.with(key, v)
+	}
+	return t.without(key)
+}
+
+func changeSpans[T any](s spans[T], key span, item T, put bool) spans[T] {
+	if put {
+		return s.with(key, item)
+	}
+	return s.without(key)
+}
+
+// entries is an immutable set of entries, by number. Most have one.
+type entries struct {
+	one  *entry
+	more *trie[*entry]
+}
+
+func (l entries) size() int {
+	switch {
+	case l.more != nil:
+		return l.more.size
+	case l.one != nil:
+		return 1
+	}
+	return 0
+}
+
+func (l entries) with(e *entry) entries {
+	switch {
+	case l.more != nil:
+		more := l.more.with(e.number, e)
+		return entries{more: &more}
+	case l.one != nil && l.one != e:
+		more := trie[*entry]{}.with(l.one.number, l.one).with(e.number, e)
+		return entries{more: &more}
+	}
+	return entries{one: e}
+}
+
+func (l entries) without(e *entry) entries {
+	switch {
+	case l.one == e:
+		return entries{}
+	case l.more == nil:
+		return l
+	}
+	more := l.more.without(e.number)
+	if more.size == 0 {
+		return entries{}
+	}
+	return entries{more: &more}
+}
+
+func (l entries) each(do func(*entry)) {
+	if l.one != nil {
+		do(l.one)
+	}
+	if l.more != nil {
+		l.more.each(0, func(_ uint64, e *entry) { do(e) })
+	}
+}
