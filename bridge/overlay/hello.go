@@ -33,8 +33,10 @@ func (b *Broker) hello(h *Hello) {
 		return
 	}
 	birth, nums, refusal := b.readHello(h)
+	newest, known := uint64(0), false
 	if refusal == nil {
-		refusal = b.mayAttach(h)
+		newest, known = b.newestAttachment(h.Client, birth, nums)
+		refusal = b.mayAttach(h, newest, known)
 	}
 	if refusal != nil {
 		refusal.Op = protocol.OpError
@@ -42,9 +44,10 @@ func (b *Broker) hello(h *Hello) {
 		b.put(&Close{Conn: h.Conn, Code: refusal.Code, Reason: refusal.Message})
 		return
 	}
-	s := b.attach(h, birth)
-	ended, put, tell := b.listed(s, h.Subscriptions)
-	if b.resume(s, nums) { // the matcher gets the whole set
+	s := b.attach(h, birth, newest)
+	before := s.hash
+	ended, put, tell := b.listed(s, h.Subscriptions, h.Session != "")
+	if b.resume(s, nums, before, change(before, ended, put)) { // the matcher gets the whole set
 		ended, put = nil, nil
 	}
 	b.welcome(s)
@@ -53,10 +56,25 @@ func (b *Broker) hello(h *Hello) {
 		refused.Op = protocol.OpError
 		b.send(h.Conn, &refused)
 	}
-	b.changeSet(s, ended, put, tell, true)
-	if len(s.pending) == 0 {
+	b.changeSet(s, before, ended, put, tell, true)
+	b.lookUp(s)
+	if s.conn != nil && !s.conn.ready && len(s.pending) == 0 {
 		b.becomeReady(s)
 	}
+}
+
+// newestAttachment gives the highest attachment of a client that is known
+// here: of its session, and of the routes of the keys that it names.
+func (b *Broker) newestAttachment(client string, birth Session, nums []resumed) (newest uint64, known bool) {
+	if s := b.sessions[client]; s != nil {
+		newest, known = max(s.epoch.Attachment, s.newest), true
+	}
+	for _, r := range nums {
+		if epoch, _, found := b.newestEpoch(Key{Client: client, Session: birth, Source: r.source, Stamp: r.stamp}); found {
+			newest, known = max(newest, epoch.Attachment), true
+		}
+	}
+	return newest, known
 }
 
 // readHello checks what a hello says by itself.
@@ -120,18 +138,14 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 }
 
 // mayAttach refuses an attachment that is not above the newest known.
-func (b *Broker) mayAttach(h *Hello) *protocol.Error {
+func (b *Broker) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error {
 	if h.Client == "" {
 		return nil
 	}
-	s := b.sessions[h.Client]
-	if s == nil {
-		if len(b.sessions) >= b.cfg.Clients {
-			return &protocol.Error{Code: protocol.Overloaded, Message: fmt.Sprintf("this broker keeps %d clients, which is the limit", len(b.sessions))}
-		}
-		return nil
+	if b.sessions[h.Client] == nil && len(b.sessions) >= b.cfg.Clients {
+		return &protocol.Error{Code: protocol.Overloaded, Message: fmt.Sprintf("this broker keeps %d clients, which is the limit", len(b.sessions))}
 	}
-	if newest := s.epoch.Attachment; h.Attachment != nil && *h.Attachment <= newest {
+	if known && h.Attachment != nil && *h.Attachment <= newest {
 		return &protocol.Error{Code: protocol.Conflict, Attachment: &newest,
 			Message: fmt.Sprintf("attachment %d is not above %d, the newest of client %q", *h.Attachment, newest, clip(h.Client))}
 	}
@@ -140,14 +154,13 @@ func (b *Broker) mayAttach(h *Hello) *protocol.Error {
 
 // attach gives the hello's session with the new connection in it. Another
 // connection of the client is closed; another session of it ends.
-func (b *Broker) attach(h *Hello, birth Session) *session {
+func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 	client, s := h.Client, b.sessions[h.Client]
 	if client == "" {
-		client, s = "\x00"+strconv.FormatUint(uint64(h.Conn), 10), nil
+		client, s = "\x00"+strconv.FormatUint(uint64(h.Conn), 10)+"@"+string(b.cfg.ID), nil
 	}
-	epoch := Epoch{Attachment: uint64(max(b.now, 1)), Edge: b.cfg.ID, Revision: uint64(max(b.now, 0))}
+	epoch := Epoch{Attachment: max(uint64(max(b.now, 1)), newest+1), Edge: b.cfg.ID, Revision: uint64(max(b.now, 0))}
 	if s != nil {
-		epoch.Attachment = max(epoch.Attachment, s.epoch.Attachment+1)
 		epoch.Revision = max(epoch.Revision, s.epoch.Revision+1)
 	}
 	if h.Attachment != nil {
@@ -174,6 +187,7 @@ func (b *Broker) attach(h *Hello, birth Session) *session {
 	} else {
 		s.epoch, since = epoch, min(s.seen, heard)
 	}
+	s.elsewhere, s.newest = 0, 0
 	s.conn = &conn{id: h.Conn, session: s, since: since, heard: b.now}
 	b.conns[h.Conn] = s.conn
 	if !s.anonymous {
@@ -192,8 +206,9 @@ func (b *Broker) conflict(s *session, newest uint64) {
 }
 
 // listed makes the session's set what hello lists. What it does not list has
-// ended; what has changed is an update.
-func (b *Broker) listed(s *session, list []*Subscription) (ended []string, put, tell []*sub) {
+// ended; what has changed is an update. What a session that goes on lists and
+// this edge does not know may have begun at another.
+func (b *Broker) listed(s *session, list []*Subscription, resumed bool) (ended []string, put, tell []*sub) {
 	goesOn := make(map[string]bool, len(list))
 	for _, subscription := range list {
 		goesOn[subscription.ID] = true
@@ -208,7 +223,11 @@ func (b *Broker) listed(s *session, list []*Subscription) (ended []string, put, 
 		hash := subscription.Hash()
 		old := s.subs[subscription.ID]
 		if old == nil || old.hash != hash {
-			old = b.addSub(s, subscription, hash, s.epoch.Revision)
+			added := b.addSub(s, subscription, hash, s.epoch.Revision)
+			if old == nil && resumed {
+				added.since = 0
+			}
+			old = added
 			put = append(put, old)
 		}
 		tell = append(tell, old)
@@ -217,8 +236,9 @@ func (b *Broker) listed(s *session, list []*Subscription) (ended []string, put, 
 }
 
 // resume takes the nums of hello: each key goes on after what the client has
-// processed. It tells whether it has made a key here.
-func (b *Broker) resume(s *session, nums []resumed) bool {
+// processed. It tells whether it has made a key here, or taken one back. What
+// the hello changes in the set goes to the source brokers with it.
+func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChange) bool {
 	for _, in := range slices.Clone(s.inboxes) {
 		at := slices.IndexFunc(nums, func(r resumed) bool { return r.source == in.key.Source && r.stamp == in.key.Stamp })
 		newer := slices.ContainsFunc(nums, func(r resumed) bool { return r.source == in.key.Source && r.stamp > in.key.Stamp })
@@ -227,23 +247,35 @@ func (b *Broker) resume(s *session, nums []resumed) bool {
 			b.leave(in)
 		case at < 0: // the client has not been told of it yet, or of what it acknowledged last
 			in.told = in.buf.num
+			b.goOn(s, in, before, change)
 		case in.key.Source == b.cfg.ID && nums[at].num > in.buf.last:
 			b.leave(in) // numbers were given that the store has lost
 			b.forgotten(s, in.key, nums[at].num)
 		default:
 			b.acknowledge(in, nums[at].num)
 			in.told = nums[at].num
+			b.goOn(s, in, before, change)
 		}
 	}
-	again := false
+	again, back := false, false
 	for _, r := range nums {
 		key := Key{Client: s.client, Session: s.birth, Source: r.source, Stamp: r.stamp}
 		if slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key == key }) {
 			continue
 		}
+		e := b.keys[key]
 		switch {
-		case r.source != b.cfg.ID: // out of reach: it waits (G3)
-			s.addInbox(b.emptyInbox(s, key, r.num))
+		case r.source != b.cfg.ID && b.isDead(key): // U3
+			in := b.emptyInbox(s, key, r.num)
+			in.ended = true
+			s.addInbox(in)
+		case r.source != b.cfg.ID:
+			b.edgeSubscribe(s, key, r.num, before, nil)
+		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num < e.next:
+			b.adopt(e, s, nil)
+			b.acknowledge(e.inbox, r.num)
+			e.inbox.told = r.num
+			back = true
 		case r.num > 0 || r.stamp != b.stamp || s.local != nil:
 			b.forgotten(s, key, r.num)
 		default:
@@ -253,15 +285,22 @@ func (b *Broker) resume(s *session, nums []resumed) bool {
 	// A source broker once named stays named, and a sequence that has ended is followed by another.
 	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
 	if s.local != nil || !again {
-		return false
+		return back
 	}
 	b.enter(s, nil)
 	return true
 }
 
+// goOn is the subscribe of a key that the session has an inbox of here (S3).
+func (b *Broker) goOn(s *session, in *inbox, before Hash, change *SetChange) {
+	if in.far != nil && !in.ended {
+		b.edgeSubscribe(s, in.key, in.buf.num, before, change)
+	}
+}
+
 func (b *Broker) emptyInbox(s *session, key Key, num uint64) *inbox {
 	buf := &buffer{held: &b.held, num: num, last: num}
-	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, buf: buf, told: num}
+	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, members: s.set, buf: buf, told: num}
 }
 
 // forgotten answers a key that is not in the local registry (S7, gone): its
@@ -285,6 +324,7 @@ func (b *Broker) welcome(s *session) {
 	if brokers == nil {
 		brokers = []protocol.BrokerURL{}
 	}
+	s.conn.welcomed = true
 	b.send(s.conn.id, &protocol.Welcome{
 		Op: protocol.OpWelcome, Broker: string(b.cfg.ID), Client: client, Session: s.birth.String(), Attachment: s.epoch.Attachment,
 		Heartbeat: float64(b.cfg.Heartbeat) / float64(Second), Window: b.windowCount, Brokers: brokers,

@@ -10,13 +10,16 @@ import (
 // in sequence, once, and keeps what the client has not acknowledged.
 type inbox struct {
 	key     Key
-	word    string // the key's source, to the client
-	session *session
-	entry   *entry // the key in the local registry; nil when its source is elsewhere, or it has been forgotten there
+	word    string   // the key's source, to the client
+	session *session // nil: the edge is elsewhere, and this is what the source broker retains
+	members *set     // the session's, or the entry's
+	handle  Handle   // in records; 0: not stored
+	entry   *entry   // the key in the local registry; nil when its source is elsewhere, or it has been forgotten there
 	buf     *buffer
 	told    uint64 // the highest number that the client has been told of on this connection
 	ended   bool   // no more comes: after what is here the client is told that the sequence has ended
 	endTold bool   // on this connection
+	far     *far   // of a key whose source is elsewhere
 }
 
 func (s *session) addInbox(in *inbox) {
@@ -34,23 +37,38 @@ func (s *session) inboxOf(word string) *inbox {
 	return nil
 }
 
-// leave takes an inbox away, and its key if it is in the local registry.
+// leave ends a key here (U1 at the edge): its inbox goes, its entry in the
+// local registry, and by unsubscribe what there is of it at others.
 func (b *Broker) leave(in *inbox) {
-	s := in.session
-	if at := slices.Index(s.inboxes, in); at >= 0 {
-		s.inboxes = slices.Delete(s.inboxes, at, at+1)
+	if in.ended || !b.networked {
+		b.dropKey(in)
+		return
+	}
+	b.unsubscribeKey(b.cfg.ID, in.key, b.path(in.key.Source))
+}
+
+// dropKey takes an inbox away, and its key if it is in the local registry.
+func (b *Broker) dropKey(in *inbox) {
+	if s := in.session; s != nil {
+		if at := slices.Index(s.inboxes, in); at >= 0 {
+			s.inboxes = slices.Delete(s.inboxes, at, at+1)
+		}
+	}
+	if !in.ended {
+		delete(b.routes, in.key)
 	}
 	if in.entry != nil {
 		b.dropEarly(in.entry)
 		b.remove(in.entry)
 	}
+	b.dropFar(in)
 	in.buf.free()
 }
 
 // pump sends what waits, as far as the window goes.
 func (b *Broker) pump(in *inbox) {
 	s, buf := in.session, in.buf
-	if s.conn == nil || !s.conn.ready {
+	if s == nil || s.conn == nil || !s.conn.ready {
 		return
 	}
 	if in.told < buf.num && buf.num > 0 { // acknowledged once, and now asked for again
@@ -118,8 +136,8 @@ func (b *Broker) tellEnd(in *inbox) {
 		in.endTold = true
 		b.stats.Gaps++
 		gap := &protocol.Gap{Op: protocol.OpGap, Source: in.word, From: in.told + 1, Why: WhyLost.String()}
-		if in.session.local != nil {
-			gap.Next = in.session.local.inbox.word
+		if next := in.session.follower(in.key.Source); next != nil {
+			gap.Next = next.word
 		}
 		b.send(in.session.conn.id, gap)
 	}
@@ -128,15 +146,25 @@ func (b *Broker) tellEnd(in *inbox) {
 	}
 }
 
+// follower gives the live inbox of a source broker, nil if there is none.
+func (s *session) follower(source BrokerID) *inbox {
+	for _, in := range s.inboxes {
+		if in.key.Source == source && !in.ended {
+			return in
+		}
+	}
+	return nil
+}
+
 // alive takes the names of subscriptions that have ended out of the item at
 // index i and tells whether there are others.
 func (b *Broker) alive(in *inbox, i int) bool {
-	it, s := &in.buf.items[i], in.session
-	if it.ends == s.ends {
+	it := &in.buf.items[i]
+	if it.ends == in.members.ends {
 		return true
 	}
-	it.ends = s.ends
-	names := s.liveNames(it.names, it.revision)
+	it.ends = in.members.ends
+	names := in.liveNames(it.names, it.revision)
 	if len(names) == 0 {
 		return false
 	}
@@ -149,18 +177,22 @@ func (b *Broker) pass(in *inbox, i int) {
 	it := in.buf.items[i]
 	in.buf.kill(i)
 	b.stats.Passed++
-	if in.stored() {
-		b.record(&PassedRecord{Handle: in.entry.handle, From: it.from, To: it.to})
+	if in.stored() && in.entry != nil {
+		b.record(&PassedRecord{Handle: in.handle, From: it.from, To: it.to})
 	}
 }
 
-func (in *inbox) stored() bool { return in.entry != nil && !in.session.anonymous }
+// stored tells whether the key outlives a crash: a client without id that is
+// attached here does not.
+func (in *inbox) stored() bool {
+	return in.handle != 0 && (in.session == nil || !in.session.anonymous)
+}
 
 // bound lets the newest item conflate what waits before it, and gives up the
 // oldest that wait as far as the limits ask for it.
 func (b *Broker) bound(in *inbox) {
 	buf := in.buf
-	if in.session.latest > 0 {
+	if in.members.latest > 0 {
 		b.conflate(in, len(buf.items)-1)
 		buf.trim()
 	}
@@ -193,8 +225,8 @@ func (b *Broker) giveUp(in *inbox, why Why) bool {
 }
 
 func (b *Broker) recordGap(in *inbox, g item, fresh uint64) {
-	if in.stored() {
-		b.record(&GapRecord{Handle: in.entry.handle, From: g.from, To: g.to, New: fresh, Why: g.why})
+	if in.stored() && in.entry != nil {
+		b.record(&GapRecord{Handle: in.handle, From: g.from, To: g.to, New: fresh, Why: g.why})
 	}
 }
 
@@ -217,7 +249,7 @@ func (b *Broker) conflate(in *inbox, i int) {
 		return
 	}
 	for n := range it.names {
-		sub := in.session.live(it.names[n].ID, it.revision)
+		sub := in.live(it.names[n].ID, it.revision)
 		if sub == nil || !sub.latest() {
 			continue
 		}
@@ -242,7 +274,7 @@ func (b *Broker) takeName(in *inbox, i int, id string) {
 	it := &in.buf.items[i]
 	var kept []protocol.Matched
 	for n := range it.names {
-		if it.names[n].ID != id && in.session.live(it.names[n].ID, it.revision) != nil {
+		if it.names[n].ID != id && in.live(it.names[n].ID, it.revision) != nil {
 			kept = append(kept, it.names[n])
 		}
 	}
@@ -258,7 +290,7 @@ func (b *Broker) takeName(in *inbox, i int, id string) {
 func (b *Broker) conflateAll(in *inbox) {
 	buf := in.buf
 	buf.newest = nil
-	if in.session.latest > 0 {
+	if in.members.latest > 0 {
 		for i := buf.next; i < len(buf.items); i++ {
 			b.conflate(in, i)
 		}
@@ -300,6 +332,9 @@ func (b *Broker) acknowledge(in *inbox, num uint64) {
 	in.buf.drop(num)
 	in.told = max(in.told, num)
 	if in.stored() {
-		b.record(&AckedRecord{Handle: in.entry.handle, Num: num})
+		b.record(&AckedRecord{Handle: in.handle, Num: num})
+	}
+	if in.far != nil {
+		b.drain(in)
 	}
 }

@@ -82,6 +82,22 @@ type Broker struct {
 	held       int64 // bytes of readings in buffers, each reading once
 	earlyHeld  int64 // bytes of readings that wait for their set, for each key
 
+	keys map[Key]*entry // the same, by key
+
+	// As one of a network.
+	networked     bool // it has or had a neighbour
+	topology      topology
+	routes        map[Key]*route
+	fetches       map[Key][]*fetch
+	lastFetch     uint64
+	dead          map[Key]Instant   // tombstones: until when
+	far           map[Handle]*inbox // of keys whose source is elsewhere
+	renewals      []*inbox          // to be renewed at the end of this step, where there is a way
+	frames        map[BrokerID][]Message
+	directory     directory
+	heardRegistry Instant
+	hasten        bool // the registry is to be told at the end of this step
+
 	registry registry
 	stats    Stats
 
@@ -104,6 +120,14 @@ func New(cfg Config) (*Broker, error) {
 		sessions:    map[string]*session{},
 		conns:       map[Conn]*conn{},
 		entries:     map[Handle]*entry{},
+		keys:        map[Key]*entry{},
+		topology:    newTopology(),
+		routes:      map[Key]*route{},
+		fetches:     map[Key][]*fetch{},
+		dead:        map[Key]Instant{},
+		far:         map[Handle]*inbox{},
+		frames:      map[BrokerID][]Message{},
+		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}},
 		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
 	}, nil
 }
@@ -111,6 +135,9 @@ func New(cfg Config) (*Broker, error) {
 func (c *Config) complete() error {
 	if c.ID == "" {
 		return errors.New("overlay: a broker needs an id")
+	}
+	if c.Registry == "" {
+		c.Registry = c.ID
 	}
 	for _, d := range []struct {
 		value *int
@@ -167,6 +194,15 @@ func (b *Broker) Step(now Instant, in Input) {
 		return
 	}
 	b.passTime()
+	b.do(in)
+	if b.hasten {
+		b.hasten = false
+		b.register(true)
+	}
+	b.flush()
+}
+
+func (b *Broker) do(in Input) {
 	switch in := in.(type) {
 	case *Matched:
 		b.matched(in)
@@ -192,6 +228,12 @@ func (b *Broker) Step(now Instant, in Input) {
 		b.robotState(in)
 	case *RunFailed:
 		b.runFailed(in)
+	case *FrameReceived:
+		b.frameReceived(in)
+	case *LinkUp:
+		b.linkUp(in)
+	case *LinkDown:
+		b.linkDown(in)
 	}
 }
 

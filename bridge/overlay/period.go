@@ -18,10 +18,16 @@ func (b *Broker) passTime() {
 	}
 	before := b.now - Instant(b.cfg.Inbox.Keep)
 	for _, s := range slices.Clone(b.order) {
-		if s.conn == nil && s.seen < before {
+		switch {
+		case s.elsewhere != 0 && s.elsewhere+leasePeriods*period < b.now: // L4
+			b.forgetElsewhere(s)
+			continue
+		case s.conn == nil && s.seen < before:
 			b.forget(s)
 			continue
 		}
+		b.refreshKeys(s)
+		b.settleLate(s)
 		for _, in := range s.inboxes { // L1: the edge is here, so refreshing is no message
 			if in.entry != nil {
 				in.entry.seen = b.now
@@ -29,13 +35,23 @@ func (b *Broker) passTime() {
 			b.expire(in, before)
 		}
 	}
+	if b.networked {
+		b.passLeases()
+		b.register(false)
+		b.lookUpAll()
+		b.forgetDirectory()
+		b.forgetBrokers()
+	}
 }
 
 // forget takes away the session of a client that was absent for the session
 // time (L4), and its key, which nobody unsubscribed: a new stamp (L5).
 func (b *Broker) forget(s *session) {
 	had := s.local != nil
-	b.endSession(s)
+	for _, in := range slices.Clone(s.inboxes) {
+		b.dropKey(in)
+	}
+	b.dropSession(s)
 	b.stats.Forgotten++
 	if had {
 		b.newStamp()

@@ -4,8 +4,8 @@ import "callboard/subscribe/protocol"
 
 // Record is a change of what must outlive a crash. Replaying all records in
 // order by Restore rebuilds the state; so does replaying a state that a store
-// has condensed: Stamp, Sessions, Subscribeds, Entries, then Givens and Gaps
-// by number. The types of this file are all there are.
+// has condensed: Stamp, Sessions, Subscriptions, Entries, their Subscriptions,
+// then Givens and Gaps by number. The types of this file are all there are.
 type Record interface{ record() }
 
 // StampRecord tells the broker's present stamp.
@@ -34,8 +34,8 @@ type SubscriptionEnded struct {
 	ID     string
 }
 
-// EntryRecord puts a key into the local registry, or changes it. Its set is
-// that of the session here.
+// EntryRecord puts a key into the local registry, or changes it; or, if its
+// source is another broker, it is an inbox of the session here.
 type EntryRecord struct {
 	Handle Handle
 	Key    Key
@@ -44,6 +44,21 @@ type EntryRecord struct {
 	Next   uint64 // the seq to give next
 	Num    uint64 // the highest that the client has acknowledged
 	Ended  bool   // the store was lost: it gives no more numbers
+	Own    bool   // the edge is elsewhere: its set is what EntrySubscriptions say; else it is that of the session here, and those go
+}
+
+// EntrySubscription puts a subscription into the set of a key whose edge is
+// elsewhere.
+type EntrySubscription struct {
+	Handle       Handle
+	Born         uint64
+	Subscription *Subscription
+}
+
+// EntrySubscriptionEnded takes one out.
+type EntrySubscriptionEnded struct {
+	Handle Handle
+	ID     string
 }
 
 // EntryEnded takes a key out, with all it retained.
@@ -87,14 +102,16 @@ type PassedRecord struct {
 	From, To uint64
 }
 
-func (*StampRecord) record()        {}
-func (*SessionRecord) record()      {}
-func (*SessionEnded) record()       {}
-func (*SubscriptionRecord) record() {}
-func (*SubscriptionEnded) record()  {}
-func (*EntryRecord) record()        {}
-func (*EntryEnded) record()         {}
-func (*GivenRecord) record()        {}
-func (*AckedRecord) record()        {}
-func (*GapRecord) record()          {}
-func (*PassedRecord) record()       {}
+func (*StampRecord) record()            {}
+func (*SessionRecord) record()          {}
+func (*SessionEnded) record()           {}
+func (*SubscriptionRecord) record()     {}
+func (*SubscriptionEnded) record()      {}
+func (*EntryRecord) record()            {}
+func (*EntryEnded) record()             {}
+func (*EntrySubscription) record()      {}
+func (*EntrySubscriptionEnded) record() {}
+func (*GivenRecord) record()            {}
+func (*AckedRecord) record()            {}
+func (*GapRecord) record()              {}
+func (*PassedRecord) record()           {}

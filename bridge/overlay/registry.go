@@ -16,6 +16,7 @@ type registry struct {
 	selectors map[string]*selector // by their canonical text
 	event     uint64               // counts, so that a selector is asked once an event
 	version   uint64               // counts the changes of names
+	changes   uint64               // counts those of advertisements
 }
 
 // robot is an advertisement and what became of the robot.
@@ -142,8 +143,9 @@ func (b *Broker) advertise(in *Advertise) {
 		r.devices = []string{}
 	}
 	b.registry.event++
+	b.advertised()
 	for _, s := range b.order {
-		if s.local == nil && b.selects(s, r) && s.anySub(r.canMatch) {
+		if s.local == nil && s.selects(b, r) && s.anySub(r.canMatch) {
 			b.enter(s, nil)
 		}
 	}
@@ -158,8 +160,15 @@ func (b *Broker) robot(name string) *robot {
 		at, _ := slices.BinarySearch(b.registry.names, name)
 		b.registry.names = slices.Insert(b.registry.names, at, name)
 		b.registry.version++
+		b.advertised()
 	}
 	return r
+}
+
+// advertised has what has changed told to the registry.
+func (b *Broker) advertised() {
+	b.registry.changes = max(b.registry.changes+1, uint64(max(b.now, 0)))
+	b.hastenRegister()
 }
 
 // withdraw takes an advertisement back. Keys stay: a source broker once named
@@ -172,6 +181,7 @@ func (b *Broker) withdraw(in *Withdraw) {
 	at, _ := slices.BinarySearch(b.registry.names, in.Robot)
 	b.registry.names = slices.Delete(b.registry.names, at, at+1)
 	b.registry.version++
+	b.advertised()
 }
 
 // robotState tells all clients whose subscriptions match the robot.
@@ -182,15 +192,20 @@ func (b *Broker) robotState(in *RobotState) {
 	}
 	b.registry.event++
 	for _, s := range b.order {
-		if s.conn != nil && s.conn.ready && b.selects(s, r) {
+		if s.conn != nil && s.conn.ready && s.selects(b, r) {
 			b.tellRobot(s, r.name, in.State, in.Lost, in.Since)
+		}
+	}
+	for _, e := range b.awayEntries() {
+		if e.members.selects(b, r) {
+			b.event(e, &EventMessage{Robot: &RobotEvent{Robot: r.name, State: in.State, Lost: in.Lost, Since: in.Since}})
 		}
 	}
 }
 
-// selects tells whether a subscription of the session selects the robot of
-// the present event.
-func (b *Broker) selects(s *session, r *robot) bool {
+// selects tells whether a subscription of the set selects the robot of the
+// present event.
+func (s *set) selects(b *Broker, r *robot) bool {
 	for sel := range s.selectors { // one is enough, whichever
 		if b.registry.ask(sel, r.name) {
 			return true

@@ -37,15 +37,26 @@ func (b *Broker) restore(records []Record) {
 		case *EntryRecord:
 			b.restoreEntry(r)
 		case *EntryEnded:
-			if e := b.entries[r.Handle]; e != nil {
-				b.leave(e.inbox)
+			if in := b.stored(r.Handle); in != nil {
+				b.dropKey(in)
+			}
+		case *EntrySubscription:
+			if e := b.entries[r.Handle]; e != nil && e.session == nil && r.Subscription != nil {
+				b.putSub(e.members, r.Subscription, r.Subscription.Hash(), r.Born)
+			}
+		case *EntrySubscriptionEnded:
+			if e := b.entries[r.Handle]; e != nil && e.session == nil && e.members.subs[r.ID] != nil {
+				b.takeSub(e.members, e.members.subs[r.ID])
+				e.members.ends++
 			}
 		case *GivenRecord:
 			b.restoreGiven(r)
 		case *AckedRecord:
-			if e := b.entries[r.Handle]; e != nil {
-				e.buf.drop(r.Num)
-				e.next = max(e.next, r.Num+1)
+			if in := b.stored(r.Handle); in != nil {
+				in.buf.drop(r.Num)
+				if in.entry != nil {
+					in.entry.next = max(in.entry.next, r.Num+1)
+				}
 			}
 		case *GapRecord:
 			b.restoreGap(r)
@@ -58,25 +69,59 @@ func (b *Broker) restore(records []Record) {
 	b.out, b.records = b.out[:0], b.records[:0]
 }
 
+// stored gives what a handle in records names.
+func (b *Broker) stored(h Handle) *inbox {
+	if e := b.entries[h]; e != nil {
+		return e.inbox
+	}
+	return b.far[h]
+}
+
 func (b *Broker) restoreEntry(r *EntryRecord) {
 	b.lastHandle = max(b.lastHandle, r.Handle)
-	s := b.sessions[r.Key.Client]
+	if r.Key.Source != b.cfg.ID {
+		b.restoreFar(r)
+		return
+	}
+	s := b.sessionOf(r.Key)
 	e := b.entries[r.Handle]
 	if e == nil {
-		if s == nil || s.birth != r.Key.Session || r.Key.Source != b.cfg.ID {
+		if s == nil && !r.Own || b.keys[r.Key] != nil {
 			return
 		}
-		in := b.emptyInbox(s, r.Key, 0)
-		e = &entry{handle: r.Handle, key: r.Key, session: s, inbox: in, buf: in.buf, next: 1}
-		in.entry = e
-		b.entries[r.Handle] = e
-		s.addInbox(in)
+		e = &entry{handle: r.Handle, key: r.Key, members: newSet(), buf: &buffer{held: &b.held}, next: 1}
+		e.inbox = &inbox{key: r.Key, word: SourceWord(r.Key.Source, r.Key.Stamp), members: e.members, handle: r.Handle, entry: e, buf: e.buf}
+		b.entries[r.Handle], b.keys[r.Key] = e, e
+		e.epoch, e.set = r.Epoch, r.Set
+	}
+	switch {
+	case r.Own && e.session != nil:
+		b.moveAway(e)
+	case !r.Own && e.session == nil && s != nil && s.local == nil:
+		b.freeSet(e.members)
+		e.members, e.inbox.members, e.session, e.inbox.session = s.set, s.set, s, s
+		s.addInbox(e.inbox)
 	}
 	e.epoch, e.set, e.inbox.ended = r.Epoch, r.Set, r.Ended
-	e.session.epoch.Revision = max(e.session.epoch.Revision, r.Set)
+	if e.session != nil {
+		e.session.epoch.Revision = max(e.session.epoch.Revision, r.Set)
+	}
 	e.next = max(e.next, r.Next)
 	e.buf.drop(r.Num)
 	e.buf.last = max(e.buf.last, e.next-1)
+}
+
+// restoreFar brings back the inbox of a key whose source is elsewhere, without
+// what it held: the source sends that again.
+func (b *Broker) restoreFar(r *EntryRecord) {
+	s := b.sessionOf(r.Key)
+	if s == nil || b.far[r.Handle] != nil || b.inboxOf(r.Key) != nil {
+		return
+	}
+	in := b.emptyInbox(s, r.Key, r.Num)
+	in.handle, in.far = r.Handle, &far{}
+	b.far[r.Handle] = in
+	s.addInbox(in)
 }
 
 func (b *Broker) restoreGiven(r *GivenRecord) {
@@ -150,6 +195,11 @@ func (b *Broker) start(lost bool) {
 	for _, h := range slices.Sorted(maps.Keys(b.entries)) {
 		e := b.entries[h]
 		e.seen = b.now
+		if e.session == nil && lost {
+			b.dropKey(e.inbox) // it ends by gone
+			continue
+		}
+		b.restart(e)
 		if lost && !e.inbox.ended {
 			e.inbox.ended = true
 			b.recordEntry(e)
@@ -162,6 +212,15 @@ func (b *Broker) start(lost bool) {
 	}
 }
 
+// restart begins an entry's life whose edge is elsewhere: it has no route until
+// the edge renews (S6). One whose store was lost ends by gone.
+func (b *Broker) restart(e *entry) {
+	if e.session == nil {
+		e.installed = e.set
+		b.install(e, true, nil, e.members.sorted(), nil)
+	}
+}
+
 // startSession finds the session's live key, or makes the one that follows
 // the keys that the store lost.
 func (b *Broker) startSession(s *session) {
@@ -169,15 +228,18 @@ func (b *Broker) startSession(s *session) {
 		switch {
 		case in.ended && in.buf.empty():
 			b.leave(in)
+		case in.far != nil: // B1: it has no way up
+			b.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, hash: s.hash}
 		case !in.ended && s.local == nil:
 			s.local = in.entry
+			b.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
 			in.entry.installed = in.entry.set
 			b.install(in.entry, true, nil, s.sorted(), nil)
 		case !in.ended:
 			b.leave(in) // no store of ours has two
 		}
 	}
-	if s.local == nil && len(s.inboxes) > 0 {
+	if s.local == nil && slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID }) {
 		b.enter(s, nil)
 	}
 }

@@ -26,34 +26,50 @@ type session struct {
 	epoch     Epoch   // the newest attachment, and the revision of the set
 	conn      *conn   // nil: absent
 	seen      Instant // when it was last here, while it is absent
+	*set
+	inboxes []*inbox // by key
+	local   *entry   // of the live key at this source broker; nil if there is none
+	pending []pending
+
+	elsewhere Instant // L4: since when the client is known to be attached elsewhere; 0: it is not
+	newest    uint64  // the newest attachment known then
+	lookup    Hash    // the set that the registry was last asked about
+	lookedUp  bool    // and it has answered
+}
+
+// set is all subscriptions of a client: of its session at the edge, and of its
+// key at a source broker. Where both are here they share one.
+type set struct {
 	subs      map[string]*sub
 	hash      Hash // of the set
 	selectors map[*selector]int
-	latest    int      // subscriptions that keep the latest only
-	ends      uint64   // how many subscriptions have ended: names in items are looked through again
-	inboxes   []*inbox // by key
-	local     *entry   // of the live key at this source broker; nil if there is none
-	pending   []pending
+	latest    int    // subscriptions that keep the latest only
+	ends      uint64 // how many subscriptions have ended: names in items are looked through again
 }
+
+func newSet() *set { return &set{subs: map[string]*sub{}, selectors: map[*selector]int{}} }
 
 // sub is a subscription F in a session's set.
 type sub struct {
 	*Subscription
 	born     uint64 // revision of its subscribe: the same id may have named another one before
+	since    uint64 // the same towards readings of other brokers; 0 if it may have begun at another edge
 	hash     Hash
 	selector *selector
-	robots   int             // that matched when it was last counted
+	robots   int             // of this broker that matched when it was last counted
+	counted  []sourceCount   // and of others
 	failed   bool            // its condition failed while it ran
 	untold   *protocol.Error // and the client was away
 }
 
 // conn is a client's connection that has said hello.
 type conn struct {
-	id      Conn
-	session *session
-	ready   bool    // all that hello listed has had its subscribed: notifications may go
-	since   Instant // when the client was last here, before
-	heard   Instant // when it last said something
+	id       Conn
+	session  *session
+	welcomed bool    // it has had its welcome
+	ready    bool    // all that hello listed has had its subscribed: notifications may go
+	since    Instant // when the client was last here, before
+	heard    Instant // when it last said something
 }
 
 // pending is a subscribed that waits for the matcher.
@@ -63,6 +79,17 @@ type pending struct {
 	ask   uint64 // of the entry's installs: the one whose answer counts its robots
 	hello bool   // the connection is ready when there is no such one any more
 	fresh bool   // the client has no other subscription to the same robots
+
+	lookup bool    // it waits for the registry
+	away   bool    // which is out of reach
+	counts bool    // it waits for the counts of other source brokers
+	since  Instant // it waits no longer than a period
+}
+
+// sourceCount tells how many robots of another source broker match.
+type sourceCount struct {
+	source BrokerID
+	robots int
 }
 
 // checkID tells what is wrong with an id that a client chose, "" if nothing.
@@ -82,8 +109,19 @@ func checkID(what, id string) string {
 
 // live tells whether a name in an item that was tested by the set of the
 // given revision still is a subscription of the client.
-func (s *session) live(id string, revision uint64) *sub {
+func (s *set) live(id string, revision uint64) *sub {
 	if sub := s.subs[id]; sub != nil && sub.born <= revision {
+		return sub
+	}
+	return nil
+}
+
+// live is the same for an item of the inbox.
+func (in *inbox) live(id string, revision uint64) *sub {
+	if in.entry != nil {
+		return in.members.live(id, revision)
+	}
+	if sub := in.members.subs[id]; sub != nil && sub.since <= revision {
 		return sub
 	}
 	return nil
@@ -91,14 +129,14 @@ func (s *session) live(id string, revision uint64) *sub {
 
 // liveNames leaves out the names that have ended. It gives the same slice if
 // there are none, and nil if there are no others.
-func (s *session) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
+func (in *inbox) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
 	for i := range names {
-		if s.live(names[i].ID, revision) != nil {
+		if in.live(names[i].ID, revision) != nil {
 			continue
 		}
 		var kept []protocol.Matched
 		for j := range names {
-			if s.live(names[j].ID, revision) != nil {
+			if in.live(names[j].ID, revision) != nil {
 				kept = append(kept, names[j])
 			}
 		}
@@ -107,7 +145,7 @@ func (s *session) liveNames(names []protocol.Matched, revision uint64) []protoco
 	return names
 }
 
-func (s *session) anySub(f func(*sub) bool) bool {
+func (s *set) anySub(f func(*sub) bool) bool {
 	for _, sub := range s.subs { // one is enough, whichever
 		if f(sub) {
 			return true
@@ -117,12 +155,12 @@ func (s *session) anySub(f func(*sub) bool) bool {
 }
 
 // sorted gives the set by id.
-func (s *session) sorted() []*sub {
+func (s *set) sorted() []*sub {
 	return slices.SortedFunc(maps.Values(s.subs), func(a, b *sub) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // wants tells whether a subscription selects the robot.
-func (s *session) wants(name string) bool {
+func (s *set) wants(name string) bool {
 	for sel := range s.selectors { // one is enough, whichever
 		if sel.matches(name) {
 			return true
@@ -188,9 +226,12 @@ func (b *Broker) endSession(s *session) {
 	for _, in := range slices.Clone(s.inboxes) {
 		b.leave(in)
 	}
-	for _, sub := range s.subs { // order decides nothing: they are counted only
-		b.registry.giveBack(sub.selector)
-	}
+	b.dropSession(s)
+}
+
+// dropSession takes a session away whose keys have gone.
+func (b *Broker) dropSession(s *session) {
+	b.freeSet(s.set)
 	delete(b.sessions, s.client)
 	at, _ := slices.BinarySearchFunc(b.order, s.client, bySession)
 	b.order = slices.Delete(b.order, at, at+1)
@@ -203,7 +244,7 @@ func bySession(s *session, client string) int { return cmp.Compare(s.client, cli
 
 // newSession begins to keep a client.
 func (b *Broker) newSession(client string, birth Session, epoch Epoch) *session {
-	s := &session{client: client, birth: birth, epoch: epoch, seen: b.now, subs: map[string]*sub{}, selectors: map[*selector]int{}}
+	s := &session{client: client, birth: birth, epoch: epoch, seen: b.now, set: newSet()}
 	b.sessions[client] = s
 	at, _ := slices.BinarySearchFunc(b.order, client, bySession)
 	b.order = slices.Insert(b.order, at, s)

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"maps"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -16,9 +17,17 @@ func (b *Broker) nextRevision(s *session) uint64 {
 // addSub puts a subscription into the set, in the place of one of the same id
 // that it updates.
 func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revision uint64) *sub {
-	added := &sub{Subscription: subscription, born: revision, hash: hash, selector: b.registry.acquire(subscription)}
+	added := b.putSub(s.set, subscription, hash, revision)
+	if !s.anonymous {
+		b.record(&SubscriptionRecord{Client: s.client, Born: added.born, Subscription: subscription})
+	}
+	return added
+}
+
+func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision uint64) *sub {
+	added := &sub{Subscription: subscription, born: revision, since: revision, hash: hash, selector: b.registry.acquire(subscription)}
 	if old := s.subs[added.ID]; old != nil {
-		added.born = old.born
+		added.born, added.since = old.born, old.since
 		b.takeSub(s, old)
 	}
 	s.subs[added.ID] = added
@@ -27,13 +36,30 @@ func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revis
 	if added.latest() {
 		s.latest++
 	}
-	if !s.anonymous {
-		b.record(&SubscriptionRecord{Client: s.client, Born: added.born, Subscription: subscription})
-	}
 	return added
 }
 
-func (b *Broker) takeSub(s *session, old *sub) {
+// freeSet lets go of a set.
+func (b *Broker) freeSet(s *set) {
+	for _, sub := range s.subs { // order decides nothing: they are counted only
+		b.registry.giveBack(sub.selector)
+	}
+}
+
+// change tells how a set differs from the one that a hash names; nil if it
+// does not.
+func change(from Hash, drop []string, put []*sub) *SetChange {
+	if len(drop)+len(put) == 0 {
+		return nil
+	}
+	c := &SetChange{From: from, Drop: drop}
+	for _, sub := range put {
+		c.Put = append(c.Put, Member{Born: sub.born, Subscription: sub.Subscription})
+	}
+	return c
+}
+
+func (b *Broker) takeSub(s *set, old *sub) {
 	delete(s.subs, old.ID)
 	s.hash = s.hash.sub(old.hash)
 	if s.selectors[old.selector]--; s.selectors[old.selector] == 0 {
@@ -47,7 +73,7 @@ func (b *Broker) takeSub(s *session, old *sub) {
 
 // endSub takes a subscription out of the set for good.
 func (b *Broker) endSub(s *session, old *sub) {
-	b.takeSub(s, old)
+	b.takeSub(s.set, old)
 	s.ends++
 	s.pending = slices.DeleteFunc(s.pending, func(p pending) bool { return p.id == old.ID })
 	if !s.anonymous {
@@ -76,8 +102,9 @@ func (b *Broker) subscribe(in *Subscribe) {
 	if b.busy(s, in.Conn, id) {
 		return
 	}
+	before := s.hash
 	added := b.addSub(s, in.Subscription, in.Subscription.Hash(), b.nextRevision(s))
-	b.changeSet(s, nil, []*sub{added}, []*sub{added}, false)
+	b.changeSet(s, before, nil, []*sub{added}, []*sub{added}, false)
 }
 
 // busy refuses a change while more than a set's worth of them waits for the matcher.
@@ -105,11 +132,12 @@ func (b *Broker) update(in *Update) {
 	}
 	hash := in.Subscription.Hash()
 	if hash == old.hash {
-		b.changeSet(s, nil, nil, []*sub{old}, false)
+		b.changeSet(s, s.hash, nil, nil, []*sub{old}, false)
 		return
 	}
+	before := s.hash
 	added := b.addSub(s, in.Subscription, hash, b.nextRevision(s))
-	b.changeSet(s, nil, []*sub{added}, []*sub{added}, false)
+	b.changeSet(s, before, nil, []*sub{added}, []*sub{added}, false)
 }
 
 func (b *Broker) unsubscribe(in *Unsubscribe) {
@@ -121,18 +149,22 @@ func (b *Broker) unsubscribe(in *Unsubscribe) {
 	if old := s.subs[in.ID]; old == nil {
 		reply.OK, reply.Error = false, &protocol.ErrorInfo{Code: protocol.NotFound, Message: "there is no subscription \"" + clip(in.ID) + "\""}
 	} else {
+		before := s.hash
 		b.nextRevision(s)
 		b.endSub(s, old)
-		b.changeSet(s, []string{in.ID}, nil, nil, false)
+		b.changeSet(s, before, []string{in.ID}, nil, nil, false)
 	}
 	b.send(in.Conn, reply)
 }
 
 // changeSet brings a change of a session's set to the source brokers (S3, S7)
-// and sees that subscribed follows for those to be told.
-func (b *Broker) changeSet(s *session, drop []string, put, tell []*sub, hello bool) {
+// and sees that subscribed follows for those to be told. What hello changes
+// has gone to those elsewhere.
+func (b *Broker) changeSet(s *session, before Hash, drop []string, put, tell []*sub, hello bool) {
+	away := b.networked && b.registryAway()
 	for _, sub := range tell {
-		p := pending{id: sub.ID, born: sub.born, hello: hello, fresh: !hello && s.selectors[sub.selector] == 1}
+		p := pending{id: sub.ID, born: sub.born, hello: hello, fresh: !hello && s.selectors[sub.selector] == 1, since: b.now}
+		p.away, p.lookup, p.counts = away, b.networked && !away && !hello && s.hash != before, !hello
 		s.pending = append(s.pending, p)
 	}
 	if s.local == nil && slices.ContainsFunc(put, b.registry.anyCanMatch) { // of the others it is known that none can
@@ -140,21 +172,77 @@ func (b *Broker) changeSet(s *session, drop []string, put, tell []*sub, hello bo
 	} else if s.local != nil {
 		b.takeIn(s.local, drop, put, tell)
 	}
-	if s.local == nil {
-		b.subscribedNow(s)
-		return
+	if s.local != nil {
+		for i := range s.pending[len(s.pending)-len(tell):] {
+			s.pending[len(s.pending)-len(tell)+i].ask = s.local.asked
+		}
 	}
-	for i := range s.pending[len(s.pending)-len(tell):] {
-		s.pending[len(s.pending)-len(tell)+i].ask = s.local.asked
+	if !hello && s.hash != before {
+		b.changeElsewhere(s, before, drop, put)
+	}
+	if s.local == nil || b.networked {
+		b.settlePending(s)
 	}
 }
 
-// subscribedNow answers what waits for no matcher.
-func (b *Broker) subscribedNow(s *session) {
+// changeElsewhere brings a change of the set to the other source brokers that
+// the session has keys to, and asks the registry for more.
+func (b *Broker) changeElsewhere(s *session, before Hash, drop []string, put []*sub) {
+	var c *SetChange
+	for _, in := range slices.Clone(s.inboxes) {
+		if in.far != nil && !in.ended {
+			if c == nil {
+				c = change(before, drop, put)
+			}
+			b.edgeSubscribe(s, in.key, in.buf.num, before, c)
+		}
+	}
+	b.lookUp(s)
+}
+
+// settlePending tells of the subscriptions that are in force now. The client
+// is ready for notifications when all that its hello listed are.
+func (b *Broker) settlePending(s *session) {
+	rest := s.pending[:0]
+	waits := false
 	for _, p := range s.pending {
+		if s.local != nil && p.ask > s.local.answered || p.lookup || p.counts && s.uncounted(p.id) {
+			rest = append(rest, p)
+			waits = waits || p.hello
+			continue
+		}
 		b.tellSubscribed(s, p)
 	}
-	s.pending = nil
+	clear(s.pending[len(rest):])
+	s.pending = rest
+	if s.conn != nil && !s.conn.ready && s.conn.welcomed && !waits {
+		b.becomeReady(s)
+	}
+}
+
+// uncounted tells whether another source broker has yet to tell how many of
+// its robots match.
+func (s *session) uncounted(id string) bool {
+	sub := s.subs[id]
+	return sub != nil && slices.ContainsFunc(s.inboxes, func(in *inbox) bool {
+		return in.far != nil && !slices.ContainsFunc(sub.counted, func(c sourceCount) bool { return c.source == in.key.Source })
+	})
+}
+
+// settleLate tells of those that have waited for others for a period.
+func (b *Broker) settleLate(s *session) {
+	late := false
+	for i := range s.pending {
+		p := &s.pending[i]
+		if (p.lookup || p.counts) && p.since+Instant(b.cfg.Heartbeat) <= b.now {
+			p.away = p.away || p.lookup
+			p.lookup, p.counts = false, false
+			late = true
+		}
+	}
+	if late {
+		b.settlePending(s)
+	}
 }
 
 // tellSubscribed says that a subscription is in force.
@@ -169,7 +257,13 @@ func (b *Broker) tellSubscribed(s *session, p pending) {
 			message.Sources = append(message.Sources, in.word)
 		}
 	}
-	if !b.registry.anyCanMatch(sub) {
+	for _, c := range sub.counted {
+		message.Robots += c.robots
+	}
+	if p.away && !p.hello { // G3
+		message.Sources = []string{}
+		message.Warning = "the registry is out of reach: robots of other brokers are found when it is back"
+	} else if len(b.far) == 0 && !b.registry.anyCanMatch(sub) || len(message.Sources) == 0 && !b.registry.anyCanMatch(sub) {
 		message.Warning = "nobody has registered a robot that this can match"
 	}
 	b.send(s.conn.id, message)
@@ -188,25 +282,37 @@ func (b *Broker) installed(in *Installed) {
 	}
 	e.installed = max(e.installed, in.Set)
 	e.answered++
-	s := e.session
-	rest := s.pending[:0]
-	waits := false
-	for _, p := range s.pending {
-		if p.ask > e.answered {
-			rest = append(rest, p)
-			waits = waits || p.hello
-			continue
+	if s := e.session; s == nil {
+		b.tellInstalled(e, in)
+	} else {
+		for _, p := range s.pending {
+			if sub := s.subs[p.id]; sub != nil && p.ask <= e.answered {
+				sub.robots = in.Robots[p.id]
+			}
 		}
-		if sub := s.subs[p.id]; sub != nil {
-			sub.robots = in.Robots[p.id]
-		}
-		b.tellSubscribed(s, p)
-	}
-	s.pending = rest
-	if s.conn != nil && !s.conn.ready && !waits {
-		b.becomeReady(s)
+		b.settlePending(s)
 	}
 	b.giveEarly(e)
+}
+
+// tellInstalled tells an edge that is elsewhere how many robots match, and
+// which of them are away.
+func (b *Broker) tellInstalled(e *entry, in *Installed) {
+	m := &EventMessage{}
+	for _, id := range slices.Sorted(maps.Keys(in.Robots)) {
+		if e.members.subs[id] != nil {
+			m.Counts = append(m.Counts, RobotCount{ID: id, Robots: in.Robots[id]})
+		}
+	}
+	if len(m.Counts) == 0 {
+		return
+	}
+	b.event(e, m)
+	for _, name := range b.registry.names {
+		if r := b.registry.robots[name]; !r.up && e.members.wants(name) {
+			b.event(e, &EventMessage{Robot: &RobotEvent{Robot: name, State: protocol.RobotAway, Since: r.since}})
+		}
+	}
 }
 
 // becomeReady lets notifications go: all that hello listed has had its subscribed.
@@ -233,18 +339,31 @@ func (b *Broker) runFailed(in *RunFailed) {
 	if e == nil {
 		return
 	}
-	sub := e.session.subs[in.ID]
+	sub := e.members.subs[in.ID]
 	if sub == nil || sub.failed {
 		return
 	}
-	sub.failed = true
 	code := in.Code
 	if code == "" {
 		code = protocol.BadCondition
 	}
 	message := &protocol.Error{Op: protocol.OpError, ID: in.ID, Code: code, Message: in.Message, Position: in.Position}
-	if c := e.session.conn; c != nil && c.ready {
-		b.send(c.id, message)
+	if e.session == nil {
+		sub.failed = true
+		b.event(e, &EventMessage{Error: message})
+		return
+	}
+	b.tellFailed(e.session, sub, message)
+}
+
+// tellFailed tells a subscription's owner that it failed, once.
+func (b *Broker) tellFailed(s *session, sub *sub, message *protocol.Error) {
+	if sub.failed {
+		return
+	}
+	sub.failed = true
+	if s.conn != nil && s.conn.ready {
+		b.send(s.conn.id, message)
 	} else {
 		sub.untold = message
 	}

@@ -11,9 +11,10 @@ import (
 type entry struct {
 	handle    Handle
 	key       Key
-	session   *session // its client's; the edge is here
+	session   *session // its client's, if the edge is here
+	members   *set     // the session's if the edge is here, else its own
 	inbox     *inbox
-	buf       *buffer // what is retained. The edge is here: it is the inbox's too
+	buf       *buffer // what is retained. If the edge is here it is the inbox's too
 	epoch     Epoch
 	set       uint64 // the newest Install.Set: the revision of the set
 	installed uint64 // readings tested by sets up to this one may be numbered
@@ -21,6 +22,7 @@ type entry struct {
 	answered  uint64 // of them
 	next      uint64 // the seq to give next
 	seen      Instant
+	quiet     bool // nothing was sent since the last refresh (A2)
 
 	// What was tested by a set before the matcher had it everywhere: it comes
 	// after all that was tested by the set before.
@@ -46,24 +48,43 @@ func (b *Broker) newStamp() {
 // enter makes a key for the session at this source broker (S7) with the whole
 // set; the matcher is asked how many robots match those of tell.
 func (b *Broker) enter(s *session, tell []*sub) {
-	b.lastHandle++
 	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.stamp}
-	e := &entry{handle: b.lastHandle, key: key, session: s, epoch: s.epoch, set: s.epoch.Revision, next: 1, seen: b.now}
-	e.buf = &buffer{held: &b.held}
-	e.inbox = &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, entry: e, buf: e.buf}
-	b.entries[e.handle] = e
-	s.local = e
+	if e := b.keys[key]; e != nil {
+		if e.session == nil && e.epoch.Compare(s.epoch) < 0 {
+			b.adopt(e, s, tell)
+		} else if e.session == nil { // S1
+			b.attachedElsewhere(s, e.epoch.Attachment)
+		}
+		return
+	}
+	e := b.newEntry(key, s.set, s.epoch)
+	e.session, e.inbox.session, s.local = s, s, e
 	s.addInbox(e.inbox)
+	b.routes[key] = &route{key: key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
 	b.recordEntry(e)
 	b.install(e, true, nil, s.sorted(), tell)
+}
+
+// newEntry puts a key into the local registry.
+func (b *Broker) newEntry(key Key, members *set, epoch Epoch) *entry {
+	b.lastHandle++
+	e := &entry{handle: b.lastHandle, key: key, members: members, epoch: epoch, set: epoch.Revision, next: 1, seen: b.now}
+	e.buf = &buffer{held: &b.held}
+	e.inbox = &inbox{key: key, word: SourceWord(key.Source, key.Stamp), members: members, handle: e.handle, entry: e, buf: e.buf}
+	b.entries[e.handle] = e
+	b.keys[key] = e
+	return e
 }
 
 // takeIn takes a change of the set (S7). The change is a point in the
 // sequence: see installed.
 func (b *Broker) takeIn(e *entry, drop []string, put, tell []*sub) {
 	e.epoch = e.session.epoch
+	if r := b.routes[e.key]; r != nil {
+		r.epoch, r.hash = e.epoch, e.members.hash
+	}
 	if len(drop)+len(put) > 0 {
-		e.set = e.epoch.Revision
+		e.set = max(e.set+1, e.epoch.Revision)
 	}
 	b.recordEntry(e)
 	if len(drop)+len(put)+len(tell) > 0 {
@@ -84,21 +105,28 @@ func (b *Broker) install(e *entry, whole bool, drop []string, put, tell []*sub) 
 }
 
 func (b *Broker) recordEntry(e *entry) {
-	if !e.session.anonymous {
-		b.record(&EntryRecord{Handle: e.handle, Key: e.key, Epoch: e.epoch, Set: e.set, Next: e.next, Num: e.buf.num, Ended: e.inbox.ended})
+	if e.inbox.stored() {
+		b.record(&EntryRecord{
+			Handle: e.handle, Key: e.key, Epoch: e.epoch, Set: e.set, Next: e.next, Num: e.buf.num, Ended: e.inbox.ended, Own: e.session == nil,
+		})
 	}
 }
 
 // remove takes a key out of the local registry, with all it retained.
 func (b *Broker) remove(e *entry) {
 	delete(b.entries, e.handle)
-	if e.session.local == e {
-		e.session.local = nil
+	if b.keys[e.key] == e {
+		delete(b.keys, e.key)
+	}
+	if s := e.session; s == nil {
+		b.freeSet(e.members)
+	} else if s.local == e {
+		s.local = nil
 	}
 	if !e.inbox.ended {
 		b.put(&Uninstall{Handle: e.handle})
 	}
-	if !e.session.anonymous {
+	if e.inbox.stored() {
 		b.record(&EntryEnded{Handle: e.handle})
 	}
 }
@@ -114,7 +142,7 @@ func (b *Broker) matched(m *Matched) {
 			b.stats.Stray++ // the key has ended while the reading was tested
 			continue
 		}
-		names := e.session.liveNames(hit.Names, hit.Set)
+		names := e.inbox.liveNames(hit.Names, hit.Set)
 		switch {
 		case len(names) == 0:
 			b.stats.Stray++
@@ -136,13 +164,14 @@ func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision u
 		b.lose(e.inbox, seq, seq)
 		return given
 	}
-	if !e.session.anonymous {
+	if e.inbox.stored() {
 		if given == nil {
 			given = b.newGiven(r)
 		}
 		given.Hits = append(given.Hits, GivenHit{Handle: e.handle, Seq: seq, Revision: revision, Names: names})
 	}
-	e.buf.push(item{from: seq, to: seq, reading: r, names: names, revision: revision, ends: e.session.ends, at: b.now, size: size})
+	e.buf.push(item{from: seq, to: seq, reading: r, names: names, revision: revision, ends: e.members.ends, at: b.now, size: size})
+	b.sendDown(e, r, KeyHit{Key: e.key, Seq: seq, Revision: revision, Names: names})
 	b.pump(e.inbox)
 	if e.buf.next < len(e.buf.items) {
 		b.bound(e.inbox)
@@ -155,6 +184,10 @@ func (b *Broker) lose(in *inbox, from, to uint64) {
 	b.stats.Lost[WhyOverflow] += to - from + 1
 	g := in.buf.pushGap(from, to, WhyOverflow, b.now)
 	b.recordGap(in, g, from)
+	if in.session == nil && in.entry != nil {
+		in.entry.quiet = false
+		b.towards(in.key, []Item{{Kind: ItemGap, From: from, To: to, Why: WhyOverflow}}, "")
+	}
 	b.pump(in)
 }
 
@@ -196,7 +229,7 @@ func (b *Broker) giveEarly(e *entry) {
 		}
 		e.earlyBytes -= w.size
 		b.earlyHeld -= int64(len(w.reading.JSON))
-		if names := e.session.liveNames(w.names, w.set); len(names) > 0 {
+		if names := e.inbox.liveNames(w.names, w.set); len(names) > 0 {
 			b.give(e, w.reading, names, w.set, nil)
 		}
 	}
@@ -207,4 +240,23 @@ func (b *Broker) dropEarly(e *entry) {
 		b.earlyHeld -= int64(len(w.reading.JSON))
 	}
 	e.early, e.earlyBytes, e.earlyLost = nil, 0, 0
+}
+
+// adopt brings a key home whose client has attached here (S5, or S4 after a
+// crash): what the source retains becomes its inbox.
+func (b *Broker) adopt(e *entry, s *session, tell []*sub) {
+	drop, put := b.moveHere(e, s)
+	e.inbox.told = e.buf.num
+	e.buf.unsend()
+	r := b.routes[e.key]
+	if r == nil {
+		r = &route{key: e.key}
+		b.routes[e.key] = r
+	}
+	old := r.down
+	r.down, r.up, r.rest = b.cfg.ID, "", nil
+	b.takeIn(e, drop, put, tell)
+	if old != "" && old != b.cfg.ID {
+		b.fetch(old, e.key, r.epoch, e.buf.num, FetchID{}, "")
+	}
 }

@@ -1,5 +1,7 @@
 package overlay
 
+import "slices"
+
 // Stats counts what the broker has done, and tells what it holds.
 type Stats struct {
 	Readings    uint64 // that matched somebody
@@ -13,12 +15,58 @@ type Stats struct {
 	Forgotten   uint64 // sessions whose client did not come back
 	Lost        [whys]uint64
 
+	Frames        uint64 // given to neighbours
+	Messages      MessageCounts
+	Fetches       uint64 // begun here
+	Renewals      uint64
+	Resent        uint64 // items that this source broker sent again
+	Declared      uint64 // gaps that came from others
+	Orphaned      uint64 // keys here that lost their way up
+	Expired       uint64 // routes that nobody refreshed
+	ForgottenKeys uint64 // keys of the local registry that nobody refreshed
+	Undeliverable uint64 // messages to neighbours that were not there
+
 	Clients       int // sessions, absent ones included
 	Attached      int // connections
 	Subscriptions int
 	Keys          int
 	Waiting       int   // notifications that are not acknowledged
 	HeldBytes     int64 // readings in all inboxes, each once
+}
+
+// MessageCounts counts messages to neighbours, by kind.
+type MessageCounts struct {
+	Subscribe, Refresh, Head, Unsubscribe, Gone, Notify, Fetch, Replay, Event, Broken, LinkState, Routed uint64
+}
+
+func (s *Stats) count(m Message) {
+	c := &s.Messages
+	switch m.(type) {
+	case *SubscribeMessage:
+		c.Subscribe++
+	case *RefreshMessage:
+		c.Refresh++
+	case *HeadMessage:
+		c.Head++
+	case *UnsubscribeMessage:
+		c.Unsubscribe++
+	case *GoneMessage:
+		c.Gone++
+	case *NotifyMessage:
+		c.Notify++
+	case *FetchMessage:
+		c.Fetch++
+	case *ReplayMessage:
+		c.Replay++
+	case *EventMessage:
+		c.Event++
+	case *BrokenMessage:
+		c.Broken++
+	case *LinkState:
+		c.LinkState++
+	case *RoutedMessage:
+		c.Routed++
+	}
 }
 
 // LostBy gives how many numbers became a gap, by reason.
@@ -134,3 +182,49 @@ func (b *Broker) Stamp() Stamp { return b.stamp }
 
 // Source gives the word that new keys' notifications carry.
 func (b *Broker) Source() string { return SourceWord(b.cfg.ID, b.stamp) }
+
+// RouteInfo tells of one route.
+type RouteInfo struct {
+	Key   Key
+	Epoch Epoch
+	Down  BrokerID // this broker: the client's edge is here
+	Up    BrokerID // "": no way up, or the source is here
+	Num   uint64
+}
+
+// Routes tells of all routes, by key.
+func (b *Broker) Routes() []RouteInfo {
+	all := make([]RouteInfo, 0, len(b.routes))
+	for _, r := range b.routes {
+		all = append(all, RouteInfo{r.key, r.epoch, r.down, r.up, r.num})
+	}
+	slices.SortFunc(all, func(r, s RouteInfo) int { return r.Key.Compare(s.Key) })
+	return all
+}
+
+// KeyInfo tells of one key of the local registry.
+type KeyInfo struct {
+	Key      Key
+	Last     uint64 // given
+	Num      uint64 // acknowledged
+	Retained int    // notifications
+	Hash     Hash   // of its set
+}
+
+// Keys tells of the local registry, by key.
+func (b *Broker) Keys() []KeyInfo {
+	all := make([]KeyInfo, 0, len(b.entries))
+	for _, e := range b.entries {
+		all = append(all, KeyInfo{e.key, e.next - 1, e.buf.num, e.buf.count, e.members.hash})
+	}
+	slices.SortFunc(all, func(k, l KeyInfo) int { return k.Key.Compare(l.Key) })
+	return all
+}
+
+// Left counts what a network leaves at a broker beside routes and keys.
+func (b *Broker) Left() (fetches, tombstones, inboxes int) {
+	for _, all := range b.fetches {
+		fetches += len(all)
+	}
+	return fetches, len(b.dead), len(b.far)
+}

@@ -23,6 +23,7 @@ var (
 	bucketMeta     = []byte("meta")
 	bucketSessions = []byte("sessions")      // client → session
 	bucketSubs     = []byte("subscriptions") // client, NUL, id → subscription
+	bucketMembers  = []byte("members")       // handle, id → subscription of an entry's own set
 	bucketEntries  = []byte("entries")       // handle → entry
 	bucketItems    = []byte("items")         // handle, number → notification or gap
 	bucketReadings = []byte("readings")      // id → reading, once for all items that name it
@@ -98,7 +99,7 @@ func (s *Store) readDatabase(path string) (err error) {
 	return s.db.View(s.load)
 }
 
-var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketEntries, bucketItems, bucketReadings}
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketEntries, bucketMembers, bucketItems, bucketReadings}
 
 // errNew says that a database has nothing in it yet.
 var errNew = errors.New("the database is new")
@@ -168,6 +169,7 @@ func (s *Store) load(tx *bbolt.Tx) error {
 		each(bucketSessions, "session", func(_ []byte, d *decoder) error { s.restore(d.session()); return d.err }),
 		each(bucketSubs, "subscription", func(_ []byte, d *decoder) error { s.restore(d.subscription()); return d.err }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { s.restore(d.entry()); return d.err }),
+		each(bucketMembers, "member", func(_ []byte, d *decoder) error { s.restore(d.entrySubscription()); return d.err }),
 		each(bucketReadings, "reading", func(k []byte, d *decoder) error {
 			r := &readingState{id: readNumber(k), bytes: d.reading(), stored: true}
 			readings[r.id], x.lastID = r, max(x.lastID, r.id)
@@ -221,6 +223,7 @@ func (s *Store) loaded(readings map[uint64]*readingState) error {
 	clear(x.dirtySessions)
 	clear(x.dirtySubs)
 	clear(x.dirtyEntries)
+	clear(x.dirtyMembers)
 	for _, id := range slices.Sorted(maps.Keys(readings)) {
 		if readings[id].refs == 0 {
 			x.deletedIDs = append(x.deletedIDs, id)

@@ -25,6 +25,14 @@ const (
 	kindAcked
 	kindGap
 	kindPassed
+	kindEntrySubscription
+	kindEntrySubscriptionEnded
+)
+
+// Flags of an entry.
+const (
+	entryIsEnded = 1 << iota
+	entryHasOwnSet
 )
 
 // appendRecord appends a record: its kind, then its fields in a fixed order.
@@ -73,6 +81,14 @@ func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
 		b = binary.AppendUvarint(append(b, kindPassed), uint64(r.Handle))
 		b = binary.AppendUvarint(b, r.From)
 		return binary.AppendUvarint(b, r.To), nil
+	case *overlay.EntrySubscription:
+		value, err := appendEntrySubscription(nil, r)
+		if err != nil {
+			return nil, err
+		}
+		return append(append(b, kindEntrySubscription), value...), nil
+	case *overlay.EntrySubscriptionEnded:
+		return appendText(binary.AppendUvarint(append(b, kindEntrySubscriptionEnded), uint64(r.Handle)), r.ID), nil
 	}
 	return nil, fmt.Errorf("spool: no format for a %T", r)
 }
@@ -103,6 +119,16 @@ func appendSubscription(b []byte, r *overlay.SubscriptionRecord) ([]byte, error)
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...), nil
 }
 
+func appendEntrySubscription(b []byte, r *overlay.EntrySubscription) ([]byte, error) {
+	text, err := json.Marshal(r.Subscription)
+	if err != nil {
+		return nil, fmt.Errorf("spool: subscription %q of entry %d: %w", r.Subscription.ID, r.Handle, err)
+	}
+	b = binary.AppendUvarint(b, uint64(r.Handle))
+	b = binary.AppendUvarint(b, r.Born)
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...), nil
+}
+
 func appendEntry(b []byte, r *overlay.EntryRecord) []byte {
 	b = binary.AppendUvarint(b, uint64(r.Handle))
 	b = appendText(b, r.Key.Client)
@@ -113,10 +139,14 @@ func appendEntry(b []byte, r *overlay.EntryRecord) []byte {
 	for _, n := range [...]uint64{r.Set, r.Next, r.Num} {
 		b = binary.AppendUvarint(b, n)
 	}
+	var flags byte
 	if r.Ended {
-		return append(b, 1)
+		flags |= entryIsEnded
 	}
-	return append(b, 0)
+	if r.Own {
+		flags |= entryHasOwnSet
+	}
+	return append(b, flags)
 }
 
 func appendReading(b []byte, r *overlay.Reading) []byte {
@@ -250,11 +280,23 @@ func (d *decoder) subscription() *overlay.SubscriptionRecord {
 	return r
 }
 
+func (d *decoder) entrySubscription() *overlay.EntrySubscription {
+	r := &overlay.EntrySubscription{Handle: overlay.Handle(d.uvarint()), Born: d.uvarint(), Subscription: &overlay.Subscription{}}
+	if text := d.raw(); d.err == nil {
+		if err := json.Unmarshal(text, r.Subscription); err != nil {
+			d.fail(err)
+		}
+	}
+	return r
+}
+
 func (d *decoder) entry() *overlay.EntryRecord {
 	r := &overlay.EntryRecord{Handle: overlay.Handle(d.uvarint())}
 	r.Key = overlay.Key{Client: d.text(), Session: overlay.Session(d.epoch()), Source: overlay.BrokerID(d.text()), Stamp: overlay.Stamp(d.uvarint())}
 	r.Epoch = d.epoch()
-	r.Set, r.Next, r.Num, r.Ended = d.uvarint(), d.uvarint(), d.uvarint(), d.byte() != 0
+	r.Set, r.Next, r.Num = d.uvarint(), d.uvarint(), d.uvarint()
+	flags := d.byte()
+	r.Ended, r.Own = flags&entryIsEnded != 0, flags&entryHasOwnSet != 0
 	return r
 }
 
@@ -322,6 +364,10 @@ func (d *decoder) record() overlay.Record {
 		return &overlay.GapRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint(), New: d.uvarint(), Why: overlay.Why(d.byte())}
 	case kindPassed:
 		return &overlay.PassedRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint()}
+	case kindEntrySubscription:
+		return d.entrySubscription()
+	case kindEntrySubscriptionEnded:
+		return &overlay.EntrySubscriptionEnded{Handle: overlay.Handle(d.uvarint()), ID: d.text()}
 	default:
 		d.fail(fmt.Errorf("no record is of kind %d", kind))
 		return nil

@@ -32,6 +32,9 @@ func all() []overlay.Record {
 		&overlay.AckedRecord{Handle: 1, Num: 2},
 		&overlay.GapRecord{Handle: 1, From: 2, To: 3, New: 3, Why: overlay.WhyExpired},
 		&overlay.PassedRecord{Handle: 1, From: 2, To: 3},
+		&overlay.EntryRecord{Handle: 301, Key: overlay.Key{Client: "x", Session: overlay.Session(epoch), Source: "b1", Stamp: 5}, Epoch: epoch, Own: true},
+		&overlay.EntrySubscription{Handle: 301, Born: 9, Subscription: sub("b", "all")},
+		&overlay.EntrySubscriptionEnded{Handle: 301, ID: "b"},
 	}
 }
 

@@ -20,11 +20,17 @@ type index struct {
 	dirtySessions map[string]bool
 	dirtySubs     map[subKey]bool
 	dirtyEntries  map[overlay.Handle]bool
+	dirtyMembers  map[memberKey]bool
 	deletes       [][]byte // keys of items that the database has
 	deletedIDs    []uint64 // readings that it has
 }
 
 type subKey struct{ client, id string }
+
+type memberKey struct {
+	handle overlay.Handle
+	id     string
+}
 
 type sessionState struct {
 	record *overlay.SessionRecord
@@ -34,6 +40,7 @@ type sessionState struct {
 // entryState is a key of the local registry, with what is retained of it by number.
 type entryState struct {
 	record   overlay.EntryRecord
+	members  map[string]*overlay.EntrySubscription // its own set
 	items    []itemState
 	head     int
 	fresh    int // items at the end that the database does not have
@@ -64,6 +71,7 @@ func newIndex() *index {
 	return &index{
 		sessions: map[string]*sessionState{}, entries: map[overlay.Handle]*entryState{},
 		dirtySessions: map[string]bool{}, dirtySubs: map[subKey]bool{}, dirtyEntries: map[overlay.Handle]bool{},
+		dirtyMembers: map[memberKey]bool{},
 	}
 }
 
@@ -107,14 +115,31 @@ func (x *index) apply(r overlay.Record) {
 		num, next := max(e.record.Num, r.Num), max(e.record.Next, r.Next)
 		e.record = *r
 		e.record.Num, e.record.Next = num, next
+		if !r.Own {
+			x.dropMembers(r.Handle, e)
+		}
 		x.dirtyEntries[r.Handle] = true
 	case *overlay.EntryEnded:
 		if e := x.entries[r.Handle]; e != nil {
 			for i := e.head; i < len(e.items); i++ {
 				x.drop(r.Handle, &e.items[i])
 			}
+			x.dropMembers(r.Handle, e)
 			delete(x.entries, r.Handle)
 			x.dirtyEntries[r.Handle] = true
+		}
+	case *overlay.EntrySubscription:
+		if e := x.entries[r.Handle]; e != nil {
+			if e.members == nil {
+				e.members = map[string]*overlay.EntrySubscription{}
+			}
+			e.members[r.Subscription.ID] = r
+			x.dirtyMembers[memberKey{r.Handle, r.Subscription.ID}] = true
+		}
+	case *overlay.EntrySubscriptionEnded:
+		if e := x.entries[r.Handle]; e != nil && e.members[r.ID] != nil {
+			delete(e.members, r.ID)
+			x.dirtyMembers[memberKey{r.Handle, r.ID}] = true
 		}
 	case *overlay.GivenRecord:
 		x.given(r)
@@ -125,6 +150,13 @@ func (x *index) apply(r overlay.Record) {
 	case *overlay.PassedRecord:
 		x.passed(r.Handle, r.From, r.To)
 	}
+}
+
+func (x *index) dropMembers(h overlay.Handle, e *entryState) {
+	for id := range e.members {
+		x.dirtyMembers[memberKey{h, id}] = true
+	}
+	e.members = nil
 }
 
 func (x *index) given(r *overlay.GivenRecord) {

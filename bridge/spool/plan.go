@@ -24,6 +24,7 @@ type plan struct {
 	sessions []*overlay.SessionRecord
 	subs     []*overlay.SubscriptionRecord
 	entries  []overlay.EntryRecord
+	members  []*overlay.EntrySubscription
 	readings []*readingState
 	items    []plannedItem
 }
@@ -73,8 +74,16 @@ func (s *Store) makePlan() {
 		p.entries = append(p.entries, e.record)
 		p.takeItems(h, e)
 	}
+	for k := range x.dirtyMembers {
+		if e := x.entries[k.handle]; e != nil && e.members[k.id] != nil {
+			p.members = append(p.members, e.members[k.id])
+		} else {
+			p.deletes = append(p.deletes, change{bucketMembers, memberKeyBytes(k.handle, k.id)})
+		}
+	}
 	x.stampDirty, x.deletes, x.deletedIDs = false, nil, nil
 	x.dirtySessions, x.dirtySubs, x.dirtyEntries = map[string]bool{}, map[subKey]bool{}, map[overlay.Handle]bool{}
+	x.dirtyMembers = map[memberKey]bool{}
 	s.plan = p
 }
 
@@ -98,6 +107,10 @@ func (p *plan) takeItems(h overlay.Handle, e *entryState) {
 	e.fresh, e.gapDirty = 0, false
 }
 
+func memberKeyBytes(h overlay.Handle, id string) []byte {
+	return append(number(uint64(h)), id...)
+}
+
 func subKeyBytes(client, id string) []byte {
 	return append(append([]byte(client), 0), id...)
 }
@@ -118,7 +131,7 @@ func (s *Store) commit() error {
 }
 
 func (x *index) clean() bool {
-	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyEntries)+len(x.deletes)+len(x.deletedIDs) == 0
+	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.deletes)+len(x.deletedIDs) == 0
 }
 
 // bringToDisk carries the plan out. If that fails the plan stays for the next try.
@@ -201,6 +214,15 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 	for i := range p.entries {
 		r := &p.entries[i]
 		if err := tx.Bucket(bucketEntries).Put(number(uint64(r.Handle)), appendEntry(nil, r)); err != nil {
+			return err
+		}
+	}
+	for _, r := range p.members {
+		value, err := appendEntrySubscription(nil, r)
+		if err != nil {
+			continue // Append has told
+		}
+		if err := tx.Bucket(bucketMembers).Put(memberKeyBytes(r.Handle, r.Subscription.ID), value); err != nil {
 			return err
 		}
 	}

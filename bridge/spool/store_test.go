@@ -315,7 +315,7 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if _, err := Open(Config{Dir: dir, Broker: "b1"}); err == nil || !strings.Contains(err.Error(), "version 2, and this program reads version 1; start the program that wrote it") {
+	if _, err := Open(Config{Dir: dir, Broker: "b1"}); err == nil || !strings.Contains(err.Error(), "version 3, and this program reads version 2; start the program that wrote it") {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,333 @@
+package overlay
+
+import (
+	"maps"
+	"slices"
+)
+
+// directory is the registry of the network, at the broker that the
+// configuration names: advertisements, and where clients are. All of it comes
+// again each period or when it is asked for, so that it survives nothing.
+type directory struct {
+	brokers map[BrokerID]*registered
+	clients map[string]*whereabouts
+}
+
+// registered is what a source broker has told.
+type registered struct {
+	stamp   Stamp
+	version uint64
+	known   bool // the robots of that version are here
+	robots  []*robot
+	heard   Instant
+}
+
+// whereabouts is what the edges have told of a client.
+type whereabouts struct {
+	client  string
+	session Session
+	epoch   Epoch // the newest attachment, its edge
+	hash    Hash  // of the set
+	known   bool  // the wants of that set are here
+	wants   []*sub
+	named   map[BrokerID]bool // source brokers once named stay named until the session ends
+	told    map[BrokerID]Stamp
+	heard   Instant
+}
+
+// registryIs tells whether this broker holds the registry.
+func (b *Broker) registryIs() bool { return b.cfg.Registry == b.cfg.ID }
+
+// route sends a message to the registry, or from it.
+func (b *Broker) route(to BrokerID, body RegistryMessage) {
+	if to == b.cfg.ID {
+		b.onRegistry(to, body)
+		return
+	}
+	b.onRouted(&RoutedMessage{From: b.cfg.ID, To: to, Hops: maxHops, Body: body})
+}
+
+// onRouted takes a message that is for this broker, or passes it on.
+func (b *Broker) onRouted(m *RoutedMessage) {
+	if m.To == b.cfg.ID {
+		b.onRegistry(m.From, m.Body)
+		return
+	}
+	path := b.path(m.To)
+	if len(path) < 2 || m.Hops <= 0 {
+		b.stats.Undeliverable++
+		return
+	}
+	on := *m
+	on.Hops--
+	b.tell(path[1], &on)
+}
+
+func (b *Broker) onRegistry(from BrokerID, body RegistryMessage) {
+	switch m := body.(type) {
+	case *Register:
+		if b.registryIs() {
+			b.onRegister(from, m)
+		}
+	case *Lookup:
+		if b.registryIs() {
+			b.onLookup(from, m)
+		}
+	case *RegisterAgain:
+		if from == b.cfg.Registry {
+			b.register(true)
+		}
+	case *Sources:
+		if from == b.cfg.Registry {
+			b.onSources(m)
+		}
+	}
+}
+
+// registryAway tells whether the registry is out of reach (G3).
+func (b *Broker) registryAway() bool {
+	return !b.registryIs() && (b.heardRegistry+3*Instant(b.cfg.Heartbeat) <= b.now || b.path(b.cfg.Registry) == nil)
+}
+
+// register tells the registry this broker's robots, or only that it lives.
+func (b *Broker) register(whole bool) {
+	if !b.networked {
+		return
+	}
+	m := &Register{Stamp: b.stamp, Version: b.registry.changes, Whole: whole}
+	if whole {
+		for _, name := range b.registry.names {
+			r := b.registry.robots[name]
+			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Up: r.up, Since: r.since})
+		}
+	}
+	b.route(b.cfg.Registry, m)
+}
+
+// hastenRegister has what is new told to the registry at the end of the step.
+func (b *Broker) hastenRegister() { b.hasten = true }
+
+// onRegister takes what a source broker says of itself: edges learn of sources
+// that appear (6).
+func (b *Broker) onRegister(from BrokerID, m *Register) {
+	d := &b.directory
+	r := d.brokers[from]
+	if r == nil {
+		if len(d.brokers) >= maxBrokers {
+			return
+		}
+		r = &registered{}
+		d.brokers[from] = r
+	}
+	r.heard = b.now
+	news := r.stamp != m.Stamp
+	r.stamp = max(r.stamp, m.Stamp)
+	switch {
+	case m.Whole:
+		r.version, r.known, r.robots = m.Version, true, nil
+		for _, a := range m.Robots {
+			r.robots = append(r.robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, up: a.Up, since: a.Since})
+		}
+		news = true
+	case r.version != m.Version || !r.known:
+		r.known = false
+		b.route(from, &RegisterAgain{Version: m.Version})
+	}
+	if !news {
+		return
+	}
+	answers := map[BrokerID]*Sources{}
+	for _, client := range slices.Sorted(maps.Keys(d.clients)) {
+		w := d.clients[client]
+		if w.known && b.name(w) {
+			edge := w.epoch.Edge
+			if answers[edge] == nil {
+				answers[edge] = &Sources{}
+			}
+			answers[edge].Clients = append(answers[edge].Clients, b.sourcesOf(w))
+		}
+	}
+	for _, edge := range slices.Sorted(maps.Keys(answers)) {
+		b.route(edge, answers[edge])
+	}
+}
+
+// name names the source brokers that a client's set can match. It tells
+// whether its edge does not know one of them.
+func (b *Broker) name(w *whereabouts) bool {
+	for id, r := range b.directory.brokers { // all are asked: order decides nothing
+		if !w.named[id] && slices.ContainsFunc(w.wants, func(s *sub) bool {
+			return slices.ContainsFunc(r.robots, func(r *robot) bool { return r.canMatch(s) })
+		}) {
+			w.named[id] = true
+		}
+	}
+	for id := range w.named {
+		if _, told := w.told[id]; !told {
+			return true
+		}
+	}
+	return false
+}
+
+// sourcesOf tells an edge what is known of a client's set.
+func (b *Broker) sourcesOf(w *whereabouts) ClientSources {
+	answer := ClientSources{Client: w.client, Session: w.session, Hash: w.hash, Again: !w.known}
+	for _, id := range slices.Sorted(maps.Keys(w.named)) {
+		if r := b.directory.brokers[id]; r != nil {
+			answer.Sources = append(answer.Sources, SourceBroker{Broker: id, Stamp: r.stamp})
+			w.told[id] = r.stamp
+		}
+	}
+	return answer
+}
+
+// onLookup takes where an edge's clients are, and what they want: G1, G2.
+func (b *Broker) onLookup(from BrokerID, m *Lookup) {
+	d := &b.directory
+	answer := &Sources{}
+	for i := range m.Clients {
+		c := &m.Clients[i]
+		epoch := Epoch{Attachment: c.Attachment, Edge: from}
+		w := d.clients[c.Client]
+		if w != nil && w.epoch.Compare(epoch) > 0 { // G2
+			answer.Clients = append(answer.Clients, ClientSources{Client: c.Client, Session: c.Session, Newest: w.epoch})
+			continue
+		}
+		if w == nil && len(d.clients) >= maxBrokers*b.cfg.Clients {
+			continue
+		}
+		if w == nil || w.session != c.Session {
+			w = &whereabouts{client: c.Client, session: c.Session, named: map[BrokerID]bool{}}
+			d.clients[c.Client] = w
+		}
+		if w.epoch != epoch {
+			w.told = map[BrokerID]Stamp{}
+		}
+		w.epoch, w.heard = epoch, b.now
+		if c.Whole {
+			w.hash, w.known, w.wants = c.Hash, true, nil
+			for _, want := range c.Wants {
+				w.wants = append(w.wants, want.sub())
+			}
+		} else if w.hash != c.Hash {
+			w.hash, w.known = c.Hash, false
+		}
+		if news := b.name(w); news || c.Whole || !w.known {
+			answer.Clients = append(answer.Clients, b.sourcesOf(w))
+		}
+	}
+	b.route(from, answer)
+}
+
+func (w *Want) sub() *sub {
+	s := &Subscription{Allowed: w.Allowed, Needs: w.Needs}
+	s.ID, s.Robots, s.Devices = w.ID, w.Robots, w.Devices
+	return &sub{Subscription: s, selector: &selector{robots: w.Robots, allowed: w.Allowed}}
+}
+
+// lookUp asks the registry which source brokers a client's set can match.
+func (b *Broker) lookUp(s *session) {
+	if !b.networked || s.elsewhere != 0 {
+		return
+	}
+	s.lookup, s.lookedUp = s.hash, false
+	b.route(b.cfg.Registry, &Lookup{Clients: []ClientLookup{b.clientLookup(s, true)}})
+}
+
+func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
+	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Hash: s.hash, Whole: whole}
+	if whole {
+		for _, sub := range s.sorted() {
+			c.Wants = append(c.Wants, Want{ID: sub.ID, Robots: sub.Robots, Allowed: sub.Allowed, Devices: sub.Devices, Needs: sub.Needs})
+		}
+	}
+	return c
+}
+
+// lookUpAll asks again for all clients, once a period.
+func (b *Broker) lookUpAll() {
+	if !b.networked {
+		return
+	}
+	m := &Lookup{}
+	for _, s := range b.order {
+		if s.elsewhere == 0 {
+			m.Clients = append(m.Clients, b.clientLookup(s, !s.lookedUp || s.lookup != s.hash))
+			s.lookup = s.hash
+		}
+	}
+	b.route(b.cfg.Registry, m)
+}
+
+// onSources takes the registry's answer: the edge subscribes at the source
+// brokers that are new to it.
+func (b *Broker) onSources(m *Sources) {
+	b.heardRegistry = b.now
+	for i := range m.Clients {
+		c := &m.Clients[i]
+		s := b.sessions[c.Client]
+		if s == nil || s.elsewhere != 0 {
+			continue
+		}
+		if c.Newest != (Epoch{}) { // G2
+			if c.Newest.Compare(Epoch{Attachment: s.epoch.Attachment, Edge: s.epoch.Edge}) > 0 {
+				b.attachedElsewhere(s, c.Newest.Attachment)
+			}
+			continue
+		}
+		if s.birth != c.Session {
+			continue
+		}
+		if c.Again {
+			if c.Hash == s.hash {
+				s.lookedUp = false // whole with the next period
+				b.lookUp(s)
+			}
+			continue
+		}
+		for _, source := range c.Sources {
+			b.nameSource(s, source)
+		}
+		if c.Hash == s.hash {
+			s.lookedUp = true
+			for j := range s.pending {
+				s.pending[j].lookup = false
+			}
+			b.settlePending(s)
+		}
+	}
+}
+
+// nameSource makes a key for a source broker that has none in this session.
+func (b *Broker) nameSource(s *session, source SourceBroker) {
+	if slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == source.Broker }) {
+		return
+	}
+	if source.Broker == b.cfg.ID {
+		if s.local == nil {
+			b.enter(s, nil)
+		}
+		return
+	}
+	k := Key{Client: s.client, Session: s.birth, Source: source.Broker, Stamp: source.Stamp}
+	if source.Stamp <= 0 || source.Broker == "" || b.isDead(k) || len(s.inboxes) >= maxSources {
+		return
+	}
+	b.edgeSubscribe(s, k, 0, s.hash, nil)
+}
+
+// forgetDirectory forgets who has not been heard of for the session time.
+func (b *Broker) forgetDirectory() {
+	before := b.now - Instant(b.cfg.Inbox.Keep)
+	for id, r := range b.directory.brokers {
+		if r.heard < before {
+			delete(b.directory.brokers, id)
+		}
+	}
+	for client, w := range b.directory.clients {
+		if w.heard < before {
+			delete(b.directory.clients, client)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package overlay
+
+import "slices"
+
+// isDead tells whether a tombstone of the key stands here (U3).
+func (b *Broker) isDead(k Key) bool {
+	_, dead := b.dead[k]
+	return dead
+}
+
+// unsubscribeKey ends a key for good, whatever its epoch: U1, U2. The sender
+// is a neighbour, or this broker for a client here.
+func (b *Broker) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
+	if b.isDead(k) {
+		return
+	}
+	b.dead[k] = b.lease()
+	r := b.routes[k]
+	delete(b.routes, k)
+	if r != nil && r.down != from && !b.local(r) { // U2: a roam is under way
+		b.tell(r.down, &GoneMessage{Key: k})
+	}
+	if in := b.inboxOf(k); in != nil {
+		b.dropKey(in)
+	}
+	if e := b.keys[k]; e != nil { // its edge is elsewhere
+		b.dropKey(e.inbox)
+	}
+	if r != nil && r.up != "" {
+		path = r.rest
+	} else if at := slices.Index(path, b.cfg.ID); at >= 0 {
+		path = path[at:]
+	} else {
+		path = nil
+	}
+	if k.Source != b.cfg.ID && len(path) > 1 {
+		b.tell(path[1], &UnsubscribeMessage{Key: k, Path: path[1:]})
+	}
+}
+
+// onGone says that a key is over: the route goes, and it is passed on.
+func (b *Broker) onGone(from BrokerID, m *GoneMessage) {
+	r := b.routes[m.Key]
+	if r == nil || r.up != from {
+		return
+	}
+	delete(b.routes, m.Key)
+	if m.Stamp == 0 {
+		b.dead[m.Key] = b.lease()
+	}
+	if !b.local(r) {
+		b.tell(r.down, m)
+		return
+	}
+	if in := b.inboxOf(m.Key); in != nil {
+		b.endFar(in, m.Stamp)
+	}
+}
+
+// endFar ends the sequence of a key whose source has forgotten it: the client
+// gets what is left of it, is told that it has ended, and another begins, the
+// same at all edges since its stamp comes from the source. Stamp 0: the client
+// has ended it itself.
+func (b *Broker) endFar(in *inbox, stamp Stamp) {
+	s, k := in.session, in.key
+	if stamp == 0 || s.elsewhere != 0 {
+		b.dropKey(in)
+		return
+	}
+	b.endHere(in)
+	next := Key{Client: k.Client, Session: k.Session, Source: k.Source, Stamp: stamp}
+	if b.inboxOf(next) == nil && !b.isDead(next) {
+		b.nextRevision(s)
+		b.edgeSubscribe(s, next, 0, s.hash, nil)
+	}
+	b.pump(in)
+}
+
+// endHere makes an inbox one that nothing comes to any more.
+func (b *Broker) endHere(in *inbox) {
+	b.dropFar(in)
+	delete(b.routes, in.key)
+	in.ended, in.far, in.handle = true, nil, 0
+}
+
+// attachedElsewhere is L4: the client's connection here is closed, and its
+// other keys have one lease to be fetched.
+func (b *Broker) attachedElsewhere(s *session, newest uint64) {
+	s.newest = max(s.newest, newest)
+	if s.elsewhere == 0 {
+		s.elsewhere = max(b.now, 1)
+	}
+	if s.conn != nil {
+		b.conflict(s, newest)
+	}
+}
+
+// forgetElsewhere forgets a client that is attached elsewhere: what the source
+// broker here retains for it stays.
+func (b *Broker) forgetElsewhere(s *session) {
+	for _, in := range slices.Clone(s.inboxes) {
+		if e := in.entry; e != nil && !in.ended {
+			if r := b.routes[in.key]; r != nil && b.local(r) {
+				delete(b.routes, in.key)
+			}
+			b.moveAway(e)
+			continue
+		}
+		b.dropKey(in)
+	}
+	b.dropSession(s)
+}

@@ -1,0 +1,391 @@
+package overlay
+
+import (
+	"slices"
+	"sort"
+
+	"callboard/subscribe/protocol"
+)
+
+// far is what an inbox has beside, if its source broker is another one: what
+// came before its turn, and what is known to be missing. The next number to
+// deliver is one more than the buffer's last.
+type far struct {
+	held    []Item // by number
+	bytes   int    // their size
+	head    uint64 // a number up to which the source has given some
+	open    uint64 // the number that was missing at the last period's end; 0: none
+	ends    int    // at how many periods' ends it was the same
+	renewed Instant
+}
+
+// sessionOf gives the session of a key's client here.
+func (b *Broker) sessionOf(k Key) *session {
+	if s := b.sessions[k.Client]; s != nil && s.birth == k.Session {
+		return s
+	}
+	return nil
+}
+
+// inboxOf gives the inbox of a key here; nil if its sequence has ended.
+func (b *Broker) inboxOf(k Key) *inbox {
+	s := b.sessionOf(k)
+	if s == nil {
+		return nil
+	}
+	at, found := slices.BinarySearchFunc(s.inboxes, k, func(in *inbox, k Key) int { return in.key.Compare(k) })
+	if !found || s.inboxes[at].ended {
+		return nil
+	}
+	return s.inboxes[at]
+}
+
+// newFar makes the inbox of a key whose source is elsewhere.
+func (b *Broker) newFar(s *session, k Key, num uint64) *inbox {
+	b.lastHandle++
+	in := b.emptyInbox(s, k, num)
+	in.handle, in.far = b.lastHandle, &far{}
+	b.far[in.handle] = in
+	s.addInbox(in)
+	b.recordFar(in)
+	return in
+}
+
+func (b *Broker) recordFar(in *inbox) {
+	if in.stored() {
+		b.record(&EntryRecord{Handle: in.handle, Key: in.key, Epoch: in.session.epoch, Next: in.buf.num + 1, Num: in.buf.num})
+	}
+}
+
+// dropFar lets go of what an inbox has beside.
+func (b *Broker) dropFar(in *inbox) {
+	if in.far == nil {
+		return
+	}
+	for i := range in.far.held {
+		b.unhold(in, &in.far.held[i])
+	}
+	in.far.held = nil
+	if b.far[in.handle] == in {
+		delete(b.far, in.handle)
+		if in.stored() {
+			b.record(&EntryEnded{Handle: in.handle})
+		}
+	}
+}
+
+// whole gives a set as a message carries it.
+func (s *set) whole() *SetChange {
+	c := &SetChange{Whole: true}
+	for _, sub := range s.sorted() {
+		c.Put = append(c.Put, Member{Born: sub.born, Subscription: sub.Subscription})
+	}
+	return c
+}
+
+// edgeSubscribe is a subscribe of the client itself, whose edge this is, for a
+// key whose source is elsewhere: S1, S3, S4, S5. The change is that of the set
+// from the one that the session had before; back says that the client has
+// attached anew, with num.
+func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange) {
+	r := b.routes[k]
+	if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1
+		b.attachedElsewhere(s, r.epoch.Attachment)
+		return
+	}
+	in := b.inboxOf(k)
+	if in != nil && r != nil && b.local(r) { // S3
+		changed := r.hash != s.hash
+		from := r.hash
+		r.epoch, r.num, r.hash = s.epoch, num, s.hash
+		in.far.open = 0
+		switch {
+		case r.up == "":
+			b.join(r, b.path(k.Source), s.whole(), nil)
+		case !changed:
+		case from == before && change != nil:
+			b.join(r, r.rest, change, nil)
+		default:
+			b.join(r, r.rest, s.whole(), nil)
+		}
+		return
+	}
+	if in == nil {
+		if r != nil && b.local(r) {
+			delete(b.routes, k)
+			r = nil
+		}
+		b.newFar(s, k, num)
+	}
+	var set *SetChange
+	if num == 0 { // the source may not have it yet
+		set = s.whole()
+	}
+	if r == nil { // S4
+		r = &route{key: k, epoch: s.epoch, down: b.cfg.ID, num: num, hash: s.hash}
+		b.routes[k] = r
+		b.join(r, b.path(k.Source), set, nil)
+		return
+	}
+	old, changed := r.down, r.hash != s.hash // S5
+	r.epoch, r.down, r.num, r.hash = s.epoch, b.cfg.ID, num, s.hash
+	b.fetch(old, k, s.epoch, num, FetchID{}, "")
+	switch {
+	case r.up == "":
+		b.join(r, b.path(k.Source), set, nil)
+	case changed:
+		b.join(r, r.rest, s.whole(), nil)
+	}
+}
+
+// renew subscribes again, all the way to the source, and names what is missing.
+func (b *Broker) renew(in *inbox) {
+	s, r := in.session, b.routes[in.key]
+	b.stats.Renewals++
+	b.nextRevision(s)
+	missing := &Missing{From: in.buf.last + 1}
+	if len(in.far.held) > 0 {
+		missing.To = in.far.held[0].From - 1
+	}
+	in.far.open, in.far.renewed = 0, b.period
+	r.epoch, r.num, r.hash, r.up = s.epoch, in.buf.last, s.hash, ""
+	b.join(r, b.path(in.key.Source), s.whole(), missing)
+}
+
+// renewIfStranded renews a key that lost its way up, if there is another.
+func (b *Broker) renewIfStranded(in *inbox) {
+	r := b.routes[in.key]
+	if in.far == nil || in.ended || r == nil || !b.local(r) || b.inboxOf(in.key) != in || r.up != "" || in.far.renewed >= b.period {
+		return
+	}
+	if b.path(in.key.Source) != nil {
+		b.renew(in)
+	}
+}
+
+// arrive takes an item into the inbox: what is before its turn is held until
+// the replay has filled the gap before it.
+func (b *Broker) arrive(in *inbox, it Item) {
+	want := in.buf.last + 1
+	if in.ended || it.To < it.From || it.To < want {
+		return
+	}
+	if it.From < want {
+		it.From = want
+	}
+	f := in.far
+	if it.Kind == ItemNotification {
+		it.From = it.To
+		if size := itemSize(it.Reading, it.Names); size > b.cfg.Inbox.Bytes {
+			it = Item{Kind: ItemGap, From: it.From, To: it.To, Why: WhyOverflow}
+		} else if it.From > want && (len(f.held) >= b.cfg.Inbox.Count || f.bytes+size > b.cfg.Inbox.Bytes) {
+			f.head = max(f.head, it.To) // no room: renewal brings it
+			return
+		}
+	} else if it.From > want && len(f.held) >= 2*b.cfg.Inbox.Count {
+		f.head = max(f.head, it.To)
+		return
+	}
+	b.hold(in, it)
+	b.drain(in)
+}
+
+// hold puts an item among those held. Of two that begin alike a notification
+// stays; a range gives way to it.
+func (b *Broker) hold(in *inbox, it Item) {
+	f := in.far
+	at := sort.Search(len(f.held), func(i int) bool { return f.held[i].From >= it.From })
+	if at < len(f.held) && f.held[at].From == it.From {
+		old := f.held[at]
+		if it.Kind != ItemNotification {
+			if old.Kind == ItemNotification {
+				if it.From++; it.From <= it.To {
+					b.hold(in, it)
+				}
+			} else if it.To > old.To {
+				f.held[at] = it
+			}
+			return
+		}
+		if old.Kind == ItemNotification {
+			return
+		}
+		f.held = slices.Delete(f.held, at, at+1)
+		if old.From++; old.From <= old.To {
+			f.held = slices.Insert(f.held, at, old)
+		}
+	}
+	f.held = slices.Insert(f.held, at, it)
+	if it.Reading != nil {
+		f.bytes += itemSize(it.Reading, it.Names)
+		b.earlyHeld += int64(len(it.Reading.JSON))
+	}
+}
+
+func (b *Broker) unhold(in *inbox, it *Item) {
+	if it.Reading != nil {
+		in.far.bytes -= itemSize(it.Reading, it.Names)
+		b.earlyHeld -= int64(len(it.Reading.JSON))
+	}
+}
+
+// drain delivers what is held, as far as nothing is missing before it.
+func (b *Broker) drain(in *inbox) {
+	f := in.far
+	for len(f.held) > 0 && f.held[0].From <= in.buf.last+1 {
+		it := f.held[0]
+		b.unhold(in, &it)
+		f.held = slices.Delete(f.held, 0, 1)
+		want := in.buf.last + 1
+		if it.To < want {
+			continue
+		}
+		it.From = want
+		if it.Kind != ItemNotification {
+			// What is held itself is not given up for a declared gap.
+			next := slices.IndexFunc(f.held, func(h Item) bool { return h.Kind == ItemNotification && h.From >= want })
+			if next >= 0 && f.held[next].From <= it.To {
+				rest := it
+				if rest.From = f.held[next].From + 1; rest.From <= rest.To {
+					b.hold(in, rest)
+				}
+				if it.To = rest.From - 2; it.To < it.From {
+					continue
+				}
+			}
+		}
+		b.deliver(in, it)
+	}
+	if len(f.held) == 0 {
+		f.held = nil
+	}
+}
+
+// deliver puts the item whose turn it is into the buffer.
+func (b *Broker) deliver(in *inbox, it Item) {
+	buf := in.buf
+	switch it.Kind {
+	case ItemGap:
+		b.stats.Declared++
+		buf.pushGap(it.From, it.To, it.Why, b.now)
+	case ItemPassed:
+		buf.last = it.To
+	default:
+		names := in.liveNames(it.Names, it.Revision)
+		if len(names) == 0 {
+			b.stats.Passed++
+			buf.last = it.To
+			return
+		}
+		b.settleNamed(in.session, names)
+		buf.push(item{
+			from: it.From, to: it.To, reading: it.Reading, names: names, revision: it.Revision, ends: in.members.ends, at: b.now,
+			size: itemSize(it.Reading, names),
+		})
+		b.pump(in)
+		if buf.next < len(buf.items) {
+			b.bound(in)
+		}
+	}
+}
+
+// settleNamed lets the subscribed of subscriptions go before their first
+// notification.
+func (b *Broker) settleNamed(s *session, names []protocol.Matched) {
+	if len(s.pending) == 0 {
+		return
+	}
+	for i := range s.pending {
+		p := &s.pending[i]
+		if slices.ContainsFunc(names, func(n protocol.Matched) bool { return n.ID == p.id }) {
+			p.lookup, p.counts = false, false
+		}
+	}
+	b.settlePending(s)
+}
+
+// onNotify delivers a reading to the keys whose edge is here, and passes it on
+// for the others: once over each link.
+func (b *Broker) onNotify(m *NotifyMessage) {
+	if m.Reading == nil {
+		return
+	}
+	for _, h := range m.Hits {
+		r := b.routes[h.Key]
+		switch {
+		case r == nil:
+			b.stats.Stray++
+		case !b.local(r):
+			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
+		default:
+			if in := b.inboxOf(h.Key); in != nil && in.far != nil {
+				b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Revision: h.Revision})
+				b.pump(in)
+			}
+		}
+	}
+}
+
+// sendDown sends what a key was given towards its edge, if that is elsewhere.
+func (b *Broker) sendDown(e *entry, r *Reading, h KeyHit) {
+	if e.session != nil {
+		return
+	}
+	e.quiet = false
+	if way := b.routes[e.key]; way != nil && !b.local(way) {
+		b.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
+	}
+}
+
+// onEvent tells the client, or passes the event on.
+func (b *Broker) onEvent(m *EventMessage) {
+	r := b.routes[m.Key]
+	if r == nil {
+		return
+	}
+	if !b.local(r) {
+		b.tell(r.down, m)
+		return
+	}
+	in := b.inboxOf(m.Key)
+	if in == nil {
+		return
+	}
+	s := in.session
+	if m.Robot != nil && s.conn != nil && s.conn.ready && s.wants(m.Robot.Robot) {
+		b.send(s.conn.id, &protocol.Robot{
+			Op: protocol.OpRobot, Robot: m.Robot.Robot, Source: in.word, State: m.Robot.State, Lost: m.Robot.Lost, Since: m.Robot.Since.Seconds(),
+		})
+	}
+	if m.Error != nil {
+		if sub := s.subs[m.Error.ID]; sub != nil {
+			b.tellFailed(s, sub, m.Error)
+		}
+	}
+	for _, c := range m.Counts {
+		if sub := s.subs[c.ID]; sub != nil {
+			sub.count(m.Key.Source, c.Robots)
+		}
+	}
+	if len(m.Counts) > 0 {
+		b.settlePending(s)
+	}
+}
+
+func (s *sub) count(source BrokerID, robots int) {
+	for i := range s.counted {
+		if s.counted[i].source == source {
+			s.counted[i].robots = robots
+			return
+		}
+	}
+	s.counted = append(s.counted, sourceCount{source, robots})
+}
+
+// event sends what is not numbered towards an edge that is elsewhere.
+func (b *Broker) event(e *entry, m *EventMessage) {
+	if r := b.routes[e.key]; r != nil && !b.local(r) {
+		m.Key = e.key
+		b.tell(r.down, m)
+	}
+}

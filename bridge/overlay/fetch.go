@@ -1,0 +1,249 @@
+package overlay
+
+import (
+	"maps"
+	"slices"
+)
+
+// replayBytes is about how much a replay message carries at most.
+const replayBytes = 256 << 10
+
+// fetch is a fetch that this broker has sent or passed on, and that is not
+// answered yet.
+type fetch struct {
+	id    FetchID
+	epoch Epoch
+	back  BrokerID // who asked for it; "": this broker, as junction
+	to    BrokerID
+	done  bool // its last mark has come, or will not come any more
+}
+
+// fetch sends a fetch down an abandoned branch, or passes one on (F3).
+func (b *Broker) fetch(to BrokerID, k Key, epoch Epoch, num uint64, id FetchID, back BrokerID) {
+	if id == (FetchID{}) {
+		b.lastFetch = max(b.lastFetch+1, uint64(max(b.now, 0))) // higher than in any earlier life
+		id = FetchID{Broker: b.cfg.ID, Number: b.lastFetch}
+		b.stats.Fetches++
+	}
+	_, up := b.topology.links[to]
+	b.fetches[k] = append(b.fetches[k], &fetch{id: id, epoch: epoch, back: back, to: to, done: !up})
+	b.tell(to, &FetchMessage{Key: k, Epoch: epoch, Num: num, ID: id})
+	b.finish(k)
+}
+
+// onFetch takes a neighbour's fetch: F1 to F3.
+func (b *Broker) onFetch(from BrokerID, m *FetchMessage) {
+	r := b.routes[m.Key]
+	if r == nil || r.epoch.Compare(m.Epoch) >= 0 { // F1
+		b.tell(from, &ReplayMessage{Key: m.Key, Last: true, ID: m.ID})
+		if r != nil && r.epoch.Compare(m.Epoch) > 0 && m.Key.Source != b.cfg.ID {
+			b.joinAgain(r)
+		}
+		return
+	}
+	if !b.local(r) { // F3
+		delete(b.routes, m.Key)
+		b.fetch(r.down, m.Key, m.Epoch, m.Num, m.ID, from)
+		return
+	}
+	items := b.handOver(m.Key, m.Epoch, m.Num) // F2
+	delete(b.routes, m.Key)
+	b.replay(from, m.Key, items)
+	b.fetches[m.Key] = append(b.fetches[m.Key], &fetch{id: m.ID, epoch: m.Epoch, back: from, done: true})
+	b.finish(m.Key)
+}
+
+// joinAgain sends the newest subscribe up again, for upstream has turned away
+// from it. An edge may choose a path anew; a broker on the way keeps its own,
+// since another could lead through its own client side.
+func (b *Broker) joinAgain(r *route) {
+	if !b.local(r) {
+		b.join(r, r.rest, nil, nil)
+		return
+	}
+	if in := b.inboxOf(r.key); in != nil {
+		b.join(r, b.path(r.key.Source), in.members.whole(), nil)
+	}
+}
+
+// handOver takes the inbox of a key away, whose client has attached elsewhere,
+// and gives what comes after num. What the source broker retains it keeps.
+func (b *Broker) handOver(k Key, epoch Epoch, num uint64) []Item {
+	if s := b.sessionOf(k); s != nil && s.epoch.Compare(epoch) < 0 {
+		b.attachedElsewhere(s, epoch.Attachment)
+	}
+	if e := b.keys[k]; e != nil {
+		if e.session != nil {
+			b.moveAway(e)
+		}
+		return b.itemsOf(e.inbox, num+1, e.next-1)
+	}
+	in := b.inboxOf(k)
+	if in == nil {
+		return nil
+	}
+	items := b.itemsOf(in, num+1, in.buf.last)
+	for _, h := range in.far.held {
+		if h.To > num {
+			items = append(items, h)
+		}
+	}
+	b.dropKey(in)
+	return items
+}
+
+// itemsOf gives what a buffer has of the numbers from…to, in order: items,
+// gaps, and what was passed over between them.
+func (b *Broker) itemsOf(in *inbox, from, to uint64) []Item {
+	var items []Item
+	passed := func(upTo uint64) {
+		if from > upTo {
+			return
+		}
+		if n := len(items); n > 0 && items[n-1].Kind == ItemPassed {
+			items[n-1].To = upTo
+		} else {
+			items = append(items, Item{Kind: ItemPassed, From: from, To: upTo})
+		}
+		from = upTo + 1
+	}
+	buf := in.buf
+	if from <= min(buf.num, to) { // A1: not retained any more
+		items = append(items, Item{Kind: ItemGap, From: from, To: min(buf.num, to), Why: whyAcknowledged})
+		from = min(buf.num, to) + 1
+	}
+	at, _ := buf.find(from)
+	for i := at; i < len(buf.items) && buf.items[i].from <= to; i++ {
+		it := &buf.items[i]
+		switch {
+		case it.dead:
+		case it.gap():
+			passed(it.from - 1)
+			items = append(items, Item{Kind: ItemGap, From: max(it.from, from), To: min(it.to, to), Why: it.why})
+			from = min(it.to, to) + 1
+		case in.liveNames(it.names, it.revision) == nil:
+			passed(it.to)
+		default:
+			passed(it.from - 1)
+			items = append(items, Item{
+				Kind: ItemNotification, From: it.from, To: it.to, Reading: it.reading, Names: in.liveNames(it.names, it.revision), Revision: it.revision,
+			})
+			from = it.to + 1
+		}
+	}
+	passed(to)
+	return items
+}
+
+// fill is S6: the source broker sends again what is missing.
+func (b *Broker) fill(e *entry, missing Missing) {
+	to := e.next - 1
+	if missing.To > 0 {
+		to = min(to, missing.To)
+	}
+	if missing.From == 0 || missing.From > to {
+		return
+	}
+	items := b.itemsOf(e.inbox, missing.From, to)
+	b.stats.Resent += uint64(len(items))
+	e.quiet = false
+	b.towards(e.key, items, "")
+}
+
+// replay sends items, in messages of bounded size.
+func (b *Broker) replay(to BrokerID, k Key, items []Item) {
+	first, size := 0, 0
+	for i := range items {
+		if items[i].Reading != nil {
+			size += itemSize(items[i].Reading, items[i].Names)
+		}
+		if size > replayBytes && i > first {
+			b.tell(to, &ReplayMessage{Key: k, Items: items[first:i:i]})
+			first, size = i, 0
+		}
+	}
+	if first < len(items) {
+		b.tell(to, &ReplayMessage{Key: k, Items: items[first:]})
+	}
+}
+
+// onReplay takes what an old edge or the source sends: R1 to R3.
+func (b *Broker) onReplay(from BrokerID, m *ReplayMessage) {
+	b.towards(m.Key, m.Items, from)
+	if !m.Last {
+		return
+	}
+	for _, f := range b.fetches[m.Key] {
+		if f.id == m.ID {
+			f.done = true
+			b.finish(m.Key)
+			return
+		}
+	}
+}
+
+// towards sends items on to the client: R1 down the route; R2 without one, or
+// with one that leads back to where they come from, to whoever fetched last.
+func (b *Broker) towards(k Key, items []Item, from BrokerID) {
+	if len(items) == 0 {
+		return
+	}
+	r := b.routes[k]
+	if r != nil && b.local(r) {
+		if in := b.inboxOf(k); in != nil && in.far != nil {
+			for i := range items {
+				b.arrive(in, items[i])
+			}
+			b.pump(in)
+		}
+		return
+	}
+	to := BrokerID("")
+	if r != nil && r.down != from {
+		to = r.down
+	} else {
+		var newest *fetch
+		for _, f := range b.fetches[k] {
+			if f.back != "" && (newest == nil || f.epoch.Compare(newest.epoch) > 0) {
+				newest = f
+			}
+		}
+		if newest == nil {
+			b.stats.Undeliverable++
+			return
+		}
+		to = newest.back
+	}
+	b.replay(to, k, items)
+}
+
+// finish is R3: the mark that ends a fetch goes back as soon as no older fetch
+// of the key is still awaited here.
+func (b *Broker) finish(k Key) {
+	all := b.fetches[k]
+	var awaited *Epoch
+	for _, f := range all {
+		if !f.done && (awaited == nil || f.epoch.Compare(*awaited) < 0) {
+			awaited = &f.epoch
+		}
+	}
+	rest := all[:0]
+	for _, f := range all {
+		if !f.done || awaited != nil && f.epoch.Compare(*awaited) > 0 {
+			rest = append(rest, f)
+			continue
+		}
+		if f.back != "" {
+			b.tell(f.back, &ReplayMessage{Key: k, Last: true, ID: f.id})
+		}
+	}
+	clear(all[len(rest):])
+	if b.fetches[k] = rest; len(rest) == 0 {
+		delete(b.fetches, k)
+	}
+}
+
+// fetchedKeys gives the keys that fetches are under way for, in order.
+func (b *Broker) fetchedKeys() []Key {
+	return slices.SortedFunc(maps.Keys(b.fetches), Key.Compare)
+}

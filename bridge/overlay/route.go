@@ -1,0 +1,290 @@
+package overlay
+
+import "slices"
+
+// leasePeriods is how many periods a route or tombstone lives without a
+// refresh; three do not suffice.
+const leasePeriods = 4
+
+// route is what a broker on the way of a key knows of it.
+type route struct {
+	key   Key
+	epoch Epoch
+	down  BrokerID   // towards the client; this broker: the client's edge is here
+	up    BrokerID   // towards the source; "": no way up, or this is the source
+	rest  []BrokerID // the path from here to the source, of the way up
+	num   uint64     // as the newest subscribe told it
+	hash  Hash       // of the set
+	lease Instant    // until when it lives without a refresh; an edge's own have none
+}
+
+func (b *Broker) lease() Instant { return b.now + leasePeriods*Instant(b.cfg.Heartbeat) }
+
+// local tells whether the client's edge is here.
+func (b *Broker) local(r *route) bool { return r.down == b.cfg.ID }
+
+// newestEpoch gives the newest epoch that is known of a key: that of its
+// route; a source broker that lost the route in a crash has it in its store.
+func (b *Broker) newestEpoch(k Key) (epoch Epoch, num uint64, known bool) {
+	if r := b.routes[k]; r != nil {
+		return r.epoch, r.num, true
+	}
+	if e := b.keys[k]; e != nil {
+		return e.epoch, e.buf.num, true
+	}
+	return Epoch{}, 0, false
+}
+
+// onSubscribe takes a neighbour's subscribe: S1 to S7.
+func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
+	k := m.Key
+	if b.isDead(k) { // U3
+		b.tell(from, &GoneMessage{Key: k})
+		return
+	}
+	if newest, num, known := b.newestEpoch(k); known && newest.Compare(m.Epoch) > 0 { // S1
+		b.fetch(from, k, newest, num, FetchID{}, "")
+		return
+	}
+	r := b.routes[k]
+	if r != nil && r.epoch == m.Epoch { // S2
+		return
+	}
+	source := k.Source == b.cfg.ID
+	if source && !b.takeInFrom(from, m) { // S7
+		return
+	}
+	path := m.Path
+	if len(path) == 0 || path[0] != b.cfg.ID {
+		path = nil
+	}
+	made := r == nil
+	if made { // S4
+		r = &route{key: k, epoch: m.Epoch, down: from, num: m.Num, hash: m.Hash, lease: b.lease()}
+		b.routes[k] = r
+		if !source {
+			b.join(r, path, m.Set, m.Missing)
+		}
+	} else {
+		b.turn(r, from, m, path)
+	}
+	if source && (made || m.Missing != nil) { // S6
+		missing := Missing{From: m.Num + 1}
+		if m.Missing != nil {
+			missing = *m.Missing
+		}
+		b.fill(b.keys[k], missing)
+	}
+}
+
+// turn is S5: this broker is the junction.
+func (b *Broker) turn(r *route, from BrokerID, m *SubscribeMessage, path []BrokerID) {
+	old, changed := r.down, r.hash != m.Hash
+	r.epoch, r.down, r.num, r.hash, r.lease = m.Epoch, from, m.Num, m.Hash, b.lease()
+	switch {
+	case old == b.cfg.ID:
+		b.towards(r.key, b.handOver(r.key, m.Epoch, m.Num), "")
+	case old != from:
+		b.fetch(old, r.key, m.Epoch, m.Num, FetchID{}, "")
+	}
+	switch {
+	case r.key.Source == b.cfg.ID:
+	case m.Missing != nil || r.up == "":
+		b.join(r, path, m.Set, m.Missing)
+	case changed:
+		b.join(r, r.rest, m.Set, nil)
+	}
+}
+
+// join sends the subscription on to the next broker of a path that begins here.
+func (b *Broker) join(r *route, path []BrokerID, set *SetChange, missing *Missing) {
+	if len(path) > 1 {
+		if _, up := b.topology.links[path[1]]; up {
+			r.up, r.rest = path[1], path
+			b.tell(r.up, &SubscribeMessage{Key: r.key, Epoch: r.epoch, Num: r.num, Path: path[1:], Hash: r.hash, Set: set, Missing: missing})
+			return
+		}
+	}
+	var state *LinkState
+	if own := b.topology.states[b.cfg.ID]; own != nil {
+		state = &own.LinkState
+	}
+	b.broken(r, state)
+}
+
+// broken takes note that the way up is lost. B1: an edge renews by another
+// path. B2: others take the route away and tell the broker below.
+func (b *Broker) broken(r *route, state *LinkState) {
+	r.up = ""
+	if b.local(r) {
+		b.stats.Orphaned++
+		if in := b.inboxOf(r.key); in != nil && in.far != nil && in.far.renewed < b.period {
+			b.renewals = append(b.renewals, in)
+		}
+		return
+	}
+	delete(b.routes, r.key)
+	b.tell(r.down, &BrokenMessage{Key: r.key, Link: state})
+}
+
+// takeInFrom takes the set of a key whose edge is elsewhere into the local
+// registry (S7). It tells whether the key goes on.
+func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
+	e := b.keys[m.Key]
+	forgotten := e == nil && (m.Key.Stamp != b.stamp || m.Num > 0)
+	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
+	unclear := !forgotten && (full || !b.brings(e, m))
+	if forgotten || unclear {
+		if r := b.routes[m.Key]; r != nil && r.down == from {
+			delete(b.routes, m.Key)
+		}
+	}
+	switch {
+	case forgotten:
+		if m.Key.Stamp >= b.stamp {
+			b.stamp = max(b.stamp, m.Key.Stamp)
+			b.newStamp()
+		}
+		b.tell(from, &GoneMessage{Key: m.Key, Stamp: b.stamp})
+		return false
+	case unclear:
+		b.tell(from, &BrokenMessage{Key: m.Key})
+		return false
+	}
+	if e == nil {
+		e = b.newEntry(m.Key, newSet(), m.Epoch)
+		e.quiet = true
+		b.recordEntry(e)
+		b.changeMembers(e, nil, m.Set.Put, true)
+		return true
+	}
+	if e.session != nil { // the edge was here: turn hands the inbox over
+		b.moveAway(e)
+	}
+	e.epoch, e.seen = m.Epoch, b.now
+	switch {
+	case e.members.hash == m.Hash:
+		b.recordEntry(e)
+	case m.Set.Whole:
+		drop, put := e.members.diff(m.Set.Put)
+		b.changeMembers(e, drop, put, false)
+	default:
+		b.changeMembers(e, m.Set.Drop, m.Set.Put, false)
+	}
+	return true
+}
+
+// brings tells whether the message lets the source have the set that it names.
+func (b *Broker) brings(e *entry, m *SubscribeMessage) bool {
+	switch {
+	case e != nil && e.members.hash == m.Hash:
+		return true
+	case m.Set == nil:
+		return false
+	case m.Set.Whole:
+		return len(m.Set.Put) <= b.cfg.Subscriptions
+	}
+	return e != nil && e.members.hash == m.Set.From && len(e.members.subs)+len(m.Set.Put) <= 2*b.cfg.Subscriptions
+}
+
+// diff tells what makes the set the one that is given whole.
+func (s *set) diff(whole []Member) (drop []string, put []Member) {
+	stays := make(map[string]bool, len(whole))
+	for _, m := range whole {
+		stays[m.Subscription.ID] = true
+		if old := s.subs[m.Subscription.ID]; old == nil || old.hash != m.Subscription.Hash() {
+			put = append(put, m)
+		}
+	}
+	for _, old := range s.sorted() {
+		if !stays[old.ID] {
+			drop = append(drop, old.ID)
+		}
+	}
+	return drop, put
+}
+
+// changeMembers changes the set of an entry whose edge is elsewhere.
+func (b *Broker) changeMembers(e *entry, drop []string, put []Member, whole bool) {
+	for _, id := range drop {
+		if old := e.members.subs[id]; old != nil {
+			b.takeSub(e.members, old)
+			e.members.ends++
+			b.record(&EntrySubscriptionEnded{Handle: e.handle, ID: id})
+		}
+	}
+	var added []*sub
+	for _, m := range put {
+		if m.Subscription == nil {
+			continue
+		}
+		s := b.putSub(e.members, m.Subscription, m.Subscription.Hash(), m.Born)
+		b.record(&EntrySubscription{Handle: e.handle, Born: s.born, Subscription: m.Subscription})
+		added = append(added, s)
+	}
+	e.set = max(e.set+1, e.epoch.Revision)
+	b.recordEntry(e)
+	b.install(e, whole, drop, added, added)
+}
+
+// moveAway leaves an entry without its session: the client's edge is elsewhere
+// from now on. The set stays with the entry.
+func (b *Broker) moveAway(e *entry) {
+	s := e.session
+	copied := newSet()
+	for _, old := range s.sorted() {
+		b.putSub(copied, old.Subscription, old.hash, old.born)
+	}
+	for _, in := range s.inboxes { // also of others
+		if in.entry != e {
+			in.members = copied
+		}
+	}
+	copied.ends = s.ends + 1
+	if at := slices.Index(s.inboxes, e.inbox); at >= 0 {
+		s.inboxes = slices.Delete(s.inboxes, at, at+1)
+	}
+	s.set, s.local = copied, nil
+	e.session, e.inbox.session = nil, nil
+	e.inbox.told, e.inbox.endTold = 0, false
+	b.recordEntry(e)
+	for _, old := range e.members.sorted() {
+		b.record(&EntrySubscription{Handle: e.handle, Born: old.born, Subscription: old.Subscription})
+	}
+	e.buf.unsend()
+	b.conflateAll(e.inbox)
+}
+
+// moveHere gives an entry to the client's session: its edge is here from now
+// on. It gives what changes in the set by that.
+func (b *Broker) moveHere(e *entry, s *session) (drop []string, put []*sub) {
+	old := e.members
+	for _, now := range s.sorted() {
+		before := old.subs[now.ID]
+		if before != nil {
+			now.born = before.born
+			now.failed = now.failed || before.failed && before.hash == now.hash
+		}
+		if before == nil || before.hash != now.hash {
+			put = append(put, now)
+		}
+	}
+	for _, before := range old.sorted() {
+		if s.subs[before.ID] == nil {
+			drop = append(drop, before.ID)
+		}
+	}
+	s.ends = max(s.ends, old.ends) + 1
+	s.epoch.Revision = max(s.epoch.Revision, e.set+1)
+	for _, now := range put {
+		if old.subs[now.ID] == nil {
+			now.born = s.epoch.Revision
+		}
+	}
+	b.freeSet(old)
+	e.members, e.inbox.members = s.set, s.set
+	e.session, e.inbox.session, s.local = s, s, e
+	e.seen = b.now
+	s.addInbox(e.inbox)
+	return drop, put
+}

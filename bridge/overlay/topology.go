@@ -1,0 +1,342 @@
+package overlay
+
+import (
+	"maps"
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
+
+// maxBrokers bounds what is kept of the network's topology, maxHops how far a
+// message to the registry goes.
+const (
+	maxBrokers = 4096
+	maxHops    = 64
+)
+
+// topology is what a broker knows of the network: its own links, and what the
+// others say of theirs. Paths are computed from it.
+type topology struct {
+	links  map[BrokerID]uint64 // neighbours whose link is up, with the link's session
+	states map[BrokerID]*heardState
+	paths  map[BrokerID][]BrokerID // that have been asked for since the last change
+}
+
+type heardState struct {
+	LinkState
+	heard Instant
+}
+
+func newTopology() topology {
+	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}}
+}
+
+// linkUp begins a session with a neighbour: it is told all link states.
+func (b *Broker) linkUp(in *LinkUp) {
+	if in.Neighbour == "" || in.Neighbour == b.cfg.ID {
+		return
+	}
+	if _, up := b.topology.links[in.Neighbour]; up {
+		b.lostLink(in.Neighbour)
+	}
+	b.networked = true
+	b.topology.links[in.Neighbour] = in.Session
+	b.ownState()
+	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
+		if id != b.cfg.ID {
+			b.tell(in.Neighbour, &b.topology.states[id].LinkState)
+		}
+	}
+	b.hastenRegister()
+}
+
+// linkDown ends it.
+func (b *Broker) linkDown(in *LinkDown) {
+	if session, up := b.topology.links[in.Neighbour]; up && session == in.Session {
+		b.lostLink(in.Neighbour)
+	}
+}
+
+// lostLink applies B1, B2 and F to what the link carried.
+func (b *Broker) lostLink(neighbour BrokerID) {
+	delete(b.topology.links, neighbour)
+	delete(b.frames, neighbour)
+	b.ownState()
+	var lost []*route
+	for _, r := range b.routes {
+		if r.up == neighbour {
+			lost = append(lost, r)
+		}
+	}
+	slices.SortFunc(lost, func(r, s *route) int { return r.key.Compare(s.key) })
+	state := b.topology.states[b.cfg.ID].LinkState
+	for _, r := range lost {
+		b.broken(r, &state)
+	}
+	for _, k := range b.fetchedKeys() {
+		for _, f := range b.fetches[k] {
+			if f.to == neighbour {
+				f.done = true
+			}
+		}
+		b.finish(k)
+	}
+}
+
+// ownState tells all neighbours which links are up.
+func (b *Broker) ownState() {
+	number := uint64(max(b.now, 1))
+	if old := b.topology.states[b.cfg.ID]; old != nil {
+		number = max(number, old.Number+1)
+	}
+	b.numberOwnState(number)
+}
+
+func (b *Broker) numberOwnState(number uint64) {
+	own := LinkState{Broker: b.cfg.ID, Number: number, URL: b.cfg.URL, Neighbours: slices.Sorted(maps.Keys(b.topology.links))}
+	b.keepState(&own)
+	b.flood(&own, "")
+}
+
+func (b *Broker) keepState(s *LinkState) {
+	b.topology.states[s.Broker] = &heardState{LinkState: *s, heard: b.now}
+	clear(b.topology.paths)
+}
+
+func (b *Broker) flood(s *LinkState, but BrokerID) {
+	for _, id := range slices.Sorted(maps.Keys(b.topology.links)) {
+		if id != but {
+			b.tell(id, s)
+		}
+	}
+}
+
+// learn takes a link state in, and passes it on if it is news.
+func (b *Broker) learn(s *LinkState, from BrokerID) {
+	if s == nil || s.Broker == "" || len(s.Neighbours) > maxBrokers {
+		return
+	}
+	old := b.topology.states[s.Broker]
+	switch {
+	case s.Broker == b.cfg.ID:
+		if old == nil || s.Number > old.Number { // of an earlier life
+			b.numberOwnState(s.Number + 1)
+		}
+		return
+	case old != nil && old.Number >= s.Number:
+		if old.Number == s.Number {
+			old.heard = b.now
+		}
+		return
+	case old == nil && len(b.topology.states) >= maxBrokers:
+		return
+	}
+	b.keepState(s)
+	b.flood(s, from)
+	b.renewStranded()
+}
+
+// renewStranded has the keys here renewed that have no way up, now that there
+// may be one: at most once a period each.
+func (b *Broker) renewStranded() {
+	for _, s := range b.order {
+		for _, in := range s.inboxes {
+			if in.far != nil && !in.ended && b.routes[in.key].up == "" && in.far.renewed < b.period {
+				b.renewals = append(b.renewals, in)
+			}
+		}
+	}
+}
+
+// usable tells whether both ends say that the link is up.
+func (t *topology) usable(x, y BrokerID) bool {
+	a, c := t.states[x], t.states[y]
+	if a == nil || c == nil {
+		return false
+	}
+	_, there := slices.BinarySearch(a.Neighbours, y)
+	_, back := slices.BinarySearch(c.Neighbours, x)
+	return there && back
+}
+
+// path gives the shortest path to a broker, both ends in it: of several the
+// one whose next broker has the lowest id, at every step; so that paths to one
+// broker form a tree. Nil if there is none.
+func (b *Broker) path(to BrokerID) []BrokerID {
+	if to == b.cfg.ID {
+		return []BrokerID{to}
+	}
+	t := &b.topology
+	if p, known := t.paths[to]; known {
+		return p
+	}
+	hops := map[BrokerID]int{to: 0}
+	for todo := []BrokerID{to}; len(todo) > 0; todo = todo[1:] {
+		x := todo[0]
+		state := t.states[x]
+		if state == nil {
+			continue
+		}
+		for _, y := range state.Neighbours {
+			if _, seen := hops[y]; !seen && t.usable(x, y) {
+				hops[y] = hops[x] + 1
+				todo = append(todo, y)
+			}
+		}
+	}
+	var path []BrokerID
+	if left, reached := hops[b.cfg.ID]; reached {
+		path = []BrokerID{b.cfg.ID}
+		for x := b.cfg.ID; left > 0; left-- {
+			for _, y := range t.states[x].Neighbours { // sorted: the lowest first
+				if h, seen := hops[y]; seen && h == left-1 && t.usable(x, y) {
+					x = y
+					break
+				}
+			}
+			path = append(path, x)
+		}
+	}
+	t.paths[to] = path
+	return path
+}
+
+// forgetBrokers forgets brokers that have been out of reach for the session time.
+func (b *Broker) forgetBrokers() {
+	before := b.now - Instant(b.cfg.Inbox.Keep)
+	for id, s := range b.topology.states {
+		switch {
+		case id == b.cfg.ID:
+		case b.path(id) != nil:
+			s.heard = b.now
+		case s.heard < before:
+			delete(b.topology.states, id)
+			delete(b.topology.paths, id)
+		}
+	}
+}
+
+// LinkStates gives the network as this broker knows it, by broker.
+func (b *Broker) LinkStates() []LinkState {
+	all := make([]LinkState, 0, len(b.topology.states))
+	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
+		all = append(all, b.topology.states[id].LinkState)
+	}
+	return all
+}
+
+// tell puts a message into the frame of this step to a neighbour. To one whose
+// link is down it is lost.
+func (b *Broker) tell(to BrokerID, m Message) {
+	if _, up := b.topology.links[to]; !up {
+		b.stats.Undeliverable++
+		return
+	}
+	frame := b.frames[to]
+	if len(frame) > 0 && joined(frame[len(frame)-1], m) {
+		return
+	}
+	b.stats.count(m)
+	b.frames[to] = append(frame, m)
+}
+
+// joined puts the mark that ends a fetch to the items before it, and a key's
+// hit to those of the same reading.
+func joined(last, m Message) bool {
+	switch m := m.(type) {
+	case *ReplayMessage:
+		before, ok := last.(*ReplayMessage)
+		if ok && m.Last && len(m.Items) == 0 && before.Key == m.Key && !before.Last {
+			before.Last, before.ID = true, m.ID
+			return true
+		}
+	case *NotifyMessage:
+		before, ok := last.(*NotifyMessage)
+		if ok && before.Reading == m.Reading {
+			before.Hits = append(before.Hits, m.Hits...)
+			return true
+		}
+	}
+	return false
+}
+
+// flush gives out the frames of this step.
+func (b *Broker) flush() {
+	for len(b.renewals) > 0 {
+		in := b.renewals[0]
+		b.renewals = b.renewals[1:]
+		b.renewIfStranded(in)
+	}
+	b.renewals = nil
+	if len(b.frames) == 0 {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(b.frames)) {
+		b.stats.Frames++
+		strip(b.frames[id])
+		b.put(&Frame{Neighbour: id, Session: b.topology.links[id], Messages: b.frames[id]})
+	}
+	clear(b.frames)
+}
+
+// strip leaves readings out that no subscription behind the link wants: all
+// select values.
+func strip(frame []Message) {
+	for _, m := range frame {
+		n, ok := m.(*NotifyMessage)
+		if !ok || n.Reading.JSON == nil {
+			continue
+		}
+		wanted := slices.ContainsFunc(n.Hits, func(h KeyHit) bool {
+			return slices.ContainsFunc(h.Names, func(m protocol.Matched) bool { return m.Values == nil })
+		})
+		if !wanted {
+			r := *n.Reading
+			r.JSON, r.refs = nil, 0
+			n.Reading = &r
+		}
+	}
+}
+
+// frameReceived takes what one step of a neighbour sent, as a whole.
+func (b *Broker) frameReceived(in *FrameReceived) {
+	if session, up := b.topology.links[in.Neighbour]; !up || session != in.Session {
+		b.stats.Undeliverable += uint64(len(in.Messages))
+		return
+	}
+	for _, m := range in.Messages {
+		b.take(in.Neighbour, m)
+	}
+}
+
+func (b *Broker) take(from BrokerID, m Message) {
+	switch m := m.(type) {
+	case *NotifyMessage:
+		b.onNotify(m)
+	case *SubscribeMessage:
+		b.onSubscribe(from, m)
+	case *RefreshMessage:
+		b.onRefresh(from, m)
+	case *HeadMessage:
+		b.onHead(m)
+	case *UnsubscribeMessage:
+		b.unsubscribeKey(from, m.Key, m.Path)
+	case *GoneMessage:
+		b.onGone(from, m)
+	case *FetchMessage:
+		b.onFetch(from, m)
+	case *ReplayMessage:
+		b.onReplay(from, m)
+	case *EventMessage:
+		b.onEvent(m)
+	case *BrokenMessage:
+		b.learn(m.Link, from)
+		if r := b.routes[m.Key]; r != nil && r.up == from {
+			b.broken(r, m.Link)
+		}
+	case *LinkState:
+		b.learn(m, from)
+	case *RoutedMessage:
+		b.onRouted(m)
+	}
+}
