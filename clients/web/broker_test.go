@@ -15,6 +15,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"callboard/bridge/robots"
 	"callboard/clients/web"
 	"callboard/subscribe/protocol"
 )
@@ -28,11 +29,11 @@ type broker struct {
 	running   sync.WaitGroup
 	stop      chan struct{}
 	mu        sync.Mutex
-	changed   chan struct{} // closed and replaced at every change, for wait
-	refusing  bool          // new connections get 503
-	silent    bool          // no heartbeats
-	heartbeat float64       // s, in welcome; four without a word and the page goes
-	sessions  map[string]*session
+	changed   chan struct{}       // closed and replaced at every change, for wait
+	refusing  bool                // new connections get 503
+	silent    bool                // no heartbeats
+	heartbeat float64             // s, in welcome; four without a word and the page goes
+	sessions  map[string]*session // by client id; those without by one that no client has
 	births    int
 	robots    []robot
 	time      float64 // s, the robots'
@@ -44,6 +45,7 @@ type broker struct {
 // session is a client's.
 type session struct {
 	id         string
+	anonymous  bool // its client has no id: it ends with its connection, and nothing is kept
 	attachment uint64
 	conn       *websocket.Conn // nil while absent
 	hello      protocol.Hello  // the newest
@@ -52,6 +54,7 @@ type session struct {
 	acked      uint64
 	kept       []protocol.Notify // after acked
 	last       map[string]bool   // state of trigger change, by id and robot
+	deaf       bool              // nothing matches for it
 }
 
 type robot struct {
@@ -78,8 +81,8 @@ var verdicts = map[string]func(r robot, interf string, reading map[string]any) b
 	"position.x > 2":     func(r robot, i string, _ map[string]any) bool { return i == "position2d" && r.x > 2 },
 }
 
-func newBroker(t *testing.T, robots ...robot) *broker {
-	b := &broker{t: t, stop: make(chan struct{}), changed: make(chan struct{}), sessions: map[string]*session{}, robots: robots, time: 100, heartbeat: 5}
+func newBroker(t *testing.T, crew ...robot) *broker {
+	b := &broker{t: t, stop: make(chan struct{}), changed: make(chan struct{}), sessions: map[string]*session{}, robots: crew, time: 100, heartbeat: 5}
 	mux := http.NewServeMux()
 	files := http.FileServerFS(web.FS())
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -166,24 +169,53 @@ func (b *broker) do(f func()) {
 	b.touch()
 }
 
-// one gives the only session; the caller holds the lock.
-func (b *broker) one() *session {
+// one gives the session of the user's subscriptions, the only one of a client
+// with an id; the caller holds the lock.
+func (b *broker) one() *session { return b.session(false) }
+
+// viewer gives the session that the map lives on, without a client id; the
+// caller holds the lock.
+func (b *broker) viewer() *session { return b.session(true) }
+
+func (b *broker) session(anonymous bool) *session {
 	for _, s := range b.sessions {
-		return s
+		if s.anonymous == anonymous {
+			return s
+		}
 	}
 	return &session{}
+}
+
+// tell sends a message to all sessions. The lock is held.
+func (b *broker) tell(m any) {
+	for _, s := range b.sessions {
+		s.send(m)
+	}
 }
 
 // cut ends every connection without a word.
 func (b *broker) cut() {
 	b.do(func() {
 		for _, s := range b.sessions {
-			if s.conn != nil {
-				s.conn.Close()
-				s.conn = nil
-			}
+			b.lose(s)
 		}
 	})
+}
+
+// lose ends a session's connection without a word. The lock is held.
+func (b *broker) lose(s *session) {
+	if s.conn != nil {
+		s.conn.Close()
+		b.left(s)
+	}
+}
+
+// left takes note that a session's connection has ended. The lock is held.
+func (b *broker) left(s *session) {
+	s.conn = nil
+	if s.anonymous {
+		delete(b.sessions, s.id)
+	}
 }
 
 func (b *broker) refuse(on bool) { b.do(func() { b.refusing = on }) }
@@ -212,7 +244,7 @@ func (b *broker) serve(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			b.do(func() {
 				if s != nil && s.conn == conn {
-					s.conn = nil
+					b.left(s)
 				}
 			})
 			return
@@ -247,8 +279,10 @@ func (b *broker) receive(conn *websocket.Conn, s *session, data []byte) *session
 		delete(s.subs, head.ID)
 		s.send(protocol.Reply{Op: protocol.OpReply, ID: head.ID, OK: true})
 	case protocol.OpAck:
-		m := decode[protocol.Ack](b.t, data)
-		s.ack(m.Num)
+		if s.anonymous {
+			b.t.Errorf("a client without id acknowledges: %s", data)
+		}
+		s.ack(decode[protocol.Ack](b.t, data).Num)
 	case protocol.OpList:
 		if b.unlisted {
 			break
@@ -264,6 +298,9 @@ func (b *broker) receive(conn *websocket.Conn, s *session, data []byte) *session
 
 func (b *broker) hello(conn *websocket.Conn, data []byte) *session {
 	m := decode[protocol.Hello](b.t, data)
+	if m.Client == "" && (m.Session != "" || m.Attachment != nil || m.Num != nil) {
+		b.t.Errorf("a client without id resumes: %s", data)
+	}
 	s := b.sessions[m.Client]
 	if s != nil && m.Attachment != nil && *m.Attachment <= s.attachment {
 		conn.WriteJSON(protocol.Error{Op: protocol.OpError, Code: protocol.Conflict, Message: "attachment is not above the current one", Attachment: &s.attachment})
@@ -272,7 +309,7 @@ func (b *broker) hello(conn *websocket.Conn, data []byte) *session {
 	}
 	if s == nil || s.id != m.Session {
 		b.births++
-		s = &session{id: fmt.Sprintf("session-%d", b.births), last: map[string]bool{}}
+		s = &session{id: fmt.Sprintf("session-%d", b.births), anonymous: m.Client == "", last: map[string]bool{}}
 	}
 	s.takeover(conn)
 	s.conn, s.hello, s.subs = conn, m, map[string]protocol.Subscription{}
@@ -280,7 +317,11 @@ func (b *broker) hello(conn *websocket.Conn, data []byte) *session {
 	if m.Attachment != nil {
 		s.attachment = *m.Attachment
 	}
-	b.sessions[m.Client] = s
+	key := m.Client
+	if s.anonymous {
+		key = s.id
+	}
+	b.sessions[key] = s
 	s.send(protocol.Welcome{Op: protocol.OpWelcome, Broker: "fake", Client: m.Client, Session: s.id, Attachment: s.attachment, Heartbeat: b.heartbeat, Window: 1024,
 		Brokers: []protocol.BrokerURL{{ID: "fake", URL: b.server.URL}}})
 	for _, sub := range m.Subscriptions {
@@ -330,12 +371,28 @@ func (b *broker) update(s *session, data []byte) {
 	b.subscribe(s, sub)
 }
 
+// Where the robots' devices sit. The scanner looks askew, the ring sits behind.
+var (
+	body    = robots.Geometry{Pose: [6]float64{0.1, 0, 1e300, -7, 1e300, 0}, Size: [3]float64{0.6, 0.4, -1e300}}
+	scanner = robots.Geometry{Pose: [6]float64{0.25, -0.1, 0.2, 0, 0, 0.5}, Size: [3]float64{0.1, 0.1, 0.1}}
+	ring    = robots.Geometry{Pose: [6]float64{-0.1, 0, 0.2, 0, 0, 0.2}, Elements: [][6]float64{{0.1, 0.2, 0, 0, 0, 1}, {0.2, 0, 0, 0, 0, 0}, {0.1, -0.2, 0, 0, 0, -1}}}
+)
+
+// at gives where something on a robot, at x, y, yaw, is in the world.
+func (r robot) at(pose [6]float64) robot {
+	s, c := math.Sincos(r.yaw)
+	return robot{x: r.x + pose[0]*c - pose[1]*s, y: r.y + pose[0]*s + pose[1]*c, yaw: r.yaw + pose[5]}
+}
+
 func (b *broker) list() any {
 	var out []map[string]any
 	for _, r := range b.robots {
 		devices := []map[string]any{{"interface": "position2d", "index": 0, "driver": "fake"}}
-		if r.scanner {
-			devices = append(devices, map[string]any{"interface": "laser", "index": 0, "driver": "fake"})
+		if r.scanner { // r2 does not tell where its devices sit
+			devices[0]["geometry"] = body
+			devices = append(devices,
+				map[string]any{"interface": "laser", "index": 0, "driver": "fake", "geometry": scanner},
+				map[string]any{"interface": "sonar", "index": 0, "driver": "fake", "geometry": ring})
 		}
 		out = append(out, map[string]any{"robot": r.name, "source": source, "world": "hall", "state": r.state, "since": 1.7e9, "devices": devices})
 	}
@@ -393,8 +450,9 @@ func (b *broker) step() {
 	})
 }
 
-// scan is a laser reading: what a robot sees of the hall's outer walls.
+// scan is a laser reading: what a robot's scanner sees of the hall's outer walls.
 func (b *broker) scan(r robot) map[string]any {
+	r = r.at(scanner.Pose)
 	const beams, limit = 91, 5.0
 	ranges := make([]any, beams)
 	least, at := limit, 0.0
@@ -436,13 +494,15 @@ func (b *broker) reading(r robot, interf string, reading map[string]any) {
 				matches = append(matches, *m)
 			}
 		}
-		if len(matches) == 0 {
+		if len(matches) == 0 || s.deaf {
 			continue
 		}
 		slices.SortFunc(matches, func(a, b protocol.Matched) int { return strings.Compare(a.ID, b.ID) })
 		s.seq++
 		n := protocol.Notify{Op: protocol.OpNotify, Source: source, Seq: s.seq, Robot: r.name, Interface: interf, Time: b.time, Subscriptions: matches, Reading: body}
-		s.kept = append(s.kept, n)
+		if !s.anonymous {
+			s.kept = append(s.kept, n)
+		}
 		s.send(n)
 	}
 }

@@ -39,7 +39,7 @@ func browser(t *testing.T) context.Context {
 		t.Skip("no Chromium found, so the page is not tested (apt-get install chromium)")
 	}
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-software-rasterizer", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-renderer-backgrounding", true),
 	}
@@ -53,7 +53,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// page is one tab with the page in it.
+// page is the page in the browser's tab.
 type page struct {
 	t   *testing.T
 	ctx context.Context
@@ -62,21 +62,22 @@ type page struct {
 	problems []string // what the page's console and the browser complained of
 }
 
-// open opens the page in a new tab and waits until it is attached.
-func open(t *testing.T, browser context.Context, b *broker) *page {
+// open opens the page of a broker and waits until it is attached. All tests
+// share one tab, one after the other: a tab costs more than most tests do, and
+// each broker is an origin of its own, with nothing stored.
+func open(t *testing.T, browser context.Context, url string) *page {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(browser)
-	t.Cleanup(cancel)
+	ctx, cancel := context.WithCancel(browser)
+	t.Cleanup(cancel) // of listening, not of the tab
 	p := &page{t: t, ctx: ctx}
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
 	if err := chromedp.Listen(ctx, p.listen); err != nil {
 		t.Fatal(err)
 	}
-	p.run(chromedp.EmulateViewport(1440, 900), chromedp.Navigate(b.server.URL+"/"))
+	p.run(chromedp.Navigate(url + "/"))
+	p.look(1100, 640, 1, false)
 	p.until(`window.callboard?.connection === "attached"`)
 	t.Cleanup(func() {
+		p.run(chromedp.Navigate("about:blank"))
 		for _, problem := range p.complaints() {
 			t.Errorf("the browser complains: %s", problem)
 		}
@@ -189,6 +190,19 @@ func (p *page) shot(name string) {
 	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o644); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// seen waits until the map shows a colour of the theme, nearly, within 2 px of a place in the world.
+func (p *page) seen(colour string, x, y float64) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`(() => {
+		const c = document.querySelector("#map"), v = callboard.map, box = c.getBoundingClientRect();
+		const px = Math.round(box.width / 2 + (%v - v.x) * v.scale), py = Math.round(box.height / 2 - (%v - v.y) * v.scale);
+		const one = document.createElement("canvas").getContext("2d"); one.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--floor"); one.fillRect(0, 0, 1, 1);
+		one.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--%s"); one.fillRect(0, 0, 1, 1);
+		const want = one.getImageData(0, 0, 1, 1).data, got = c.getContext("2d").getImageData(px - 2, py - 2, 5, 5).data;
+		for (let i = 0; i < got.length; i += 4) if (Math.abs(got[i] - want[0]) + Math.abs(got[i + 1] - want[1]) + Math.abs(got[i + 2] - want[2]) < 90) return true;
+		return false; })()`, x, y, colour))
 }
 
 // look sets the window's size and whether it is dark.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -24,8 +25,8 @@ func three() []robot {
 func (b *broker) attached() {
 	b.t.Helper()
 	b.wait("the page's own subscriptions", func() bool {
-		s := b.one()
-		return s.conn != nil && s.subs["page.position"].Condition != "" && s.subs["page.laser"].Condition != "" && s.subs["page.sonar"].Condition != ""
+		s := b.viewer()
+		return b.one().conn != nil && s.conn != nil && s.subs["page.position"].Condition != "" && s.subs["page.laser"].Condition != "" && s.subs["page.sonar"].Condition != ""
 	})
 }
 
@@ -40,7 +41,7 @@ func (p *page) subscribe(b *broker, condition string, n int) {
 // subscribed waits until so many subscriptions of the user are in force.
 func (b *broker) subscribed(n int) {
 	b.t.Helper()
-	b.wait(fmt.Sprintf("%d subscriptions", n), func() bool { return len(b.one().subs) == 3+n })
+	b.wait(fmt.Sprintf("%d subscriptions", n), func() bool { return len(b.one().subs) == n })
 }
 
 // TestPage runs the page in Chromium against a scripted broker.
@@ -59,6 +60,9 @@ func TestPage(t *testing.T) {
 		"driving":                        testDrive,
 		"a bounded list":                 testBounded,
 		"on a phone":                     testPhone,
+		"sensors where they sit":         testSensors,
+		"a map of its own":               testViewer,
+		"a real broker killed":           testRealBroker,
 		"modules":                        testModules,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })
@@ -67,7 +71,7 @@ func TestPage(t *testing.T) {
 
 func testRobots(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	p.until(`document.querySelectorAll("#robots li").length === 3`)
 	b.attached()
 	b.step()
@@ -104,9 +108,70 @@ func testRobots(t *testing.T, chromium context.Context) {
 	p.until(fmt.Sprintf(`Math.abs(callboard.map.scale - %v) < 1e-9 && !callboard.map.following`, scale))
 }
 
+// testSensors: scans and sonar beams are drawn from where the devices sit.
+func testSensors(t *testing.T, chromium context.Context) {
+	b := newBroker(t, robot{name: "r0", x: -3, y: 1, yaw: 0.3, scanner: true, state: protocol.RobotUp}, robot{name: "r2", x: 3, y: -2, state: protocol.RobotUp})
+	p := open(t, chromium, b.server.URL)
+	b.attached()
+	b.step()
+	p.until(`callboard.robots.length === 2 && callboard.robots[0].scans === 1 && callboard.robots[0].sonars === 1`)
+	p.until(`callboard.robots[0].body?.length === 0.6 && callboard.robots[0].body.width === 0.4 && callboard.robots[0].body.x === 0.1 && callboard.robots[1].body === null`)
+	for _, layer := range []string{"trails", "names"} {
+		p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("#layer-%s").click(); 0`, layer)))
+	}
+	var r robot
+	b.do(func() { r = b.robots[0] })
+	at := r.at(scanner.Pose)
+	for _, beam := range []float64{-1.2, -0.4, 0, 0.4, 0.8, 1.2} { // rad
+		d := wall(at, at.yaw+beam)
+		if d < 5 {
+			p.seen("scan-hit", at.x+d*math.Cos(at.yaw+beam), at.y+d*math.Sin(at.yaw+beam))
+		}
+	}
+	e := r.at(ring.Pose).at(ring.Elements[1]) // the nearest, 0.8 m, is drawn strongest
+	p.seen("sonar", e.x+0.8*math.Cos(e.yaw), e.y+0.8*math.Sin(e.yaw))
+	body := r.at(body.Pose)
+	for _, side := range [][3]float64{{0.3, 0, 0}, {-0.3, 0, 0}, {0, 0.2, 0}, {0, -0.2, 0}} { // middles of the outline's sides
+		edge := body.at([6]float64{side[0], side[1]})
+		p.seen("ink", edge.x, edge.y)
+	}
+	p.shot("sensors")
+}
+
+// testViewer: the map has a connection of its own, without a client id. What
+// the user's connection carries, or that it carries nothing, is not its concern.
+func testViewer(t *testing.T, chromium context.Context) {
+	b := newBroker(t, three()...)
+	p := open(t, chromium, b.server.URL)
+	b.attached()
+	p.subscribe(b, "laser.min < 1", 1)
+	b.do(func() {
+		if user, viewer := b.one(), b.viewer(); len(user.subs) != 1 || len(viewer.subs) != 3 || viewer.hello.Client != "" {
+			t.Errorf("the user's client has %v, the map's %v (client %q); want one and three without an id", user.subs, viewer.subs, viewer.hello.Client)
+		}
+		b.one().deaf = true
+	})
+	b.step()
+	p.until(`callboard.robots.length === 3 && callboard.robots.every((r) => r.x !== undefined)`)
+	if n := value[int](p, `callboard.notifications.total`); n != 0 {
+		t.Errorf("%d notifications from a broker that sends none", n)
+	}
+	b.do(func() { b.one().deaf = false; b.lose(b.viewer()); b.refusing = true })
+	p.until(`callboard.viewing === "waiting" && callboard.connection === "attached" && document.querySelector("#connection-text").textContent === "Connected to fake; the map stands still"`)
+	b.refuse(false)
+	b.attached()
+	var before float64
+	b.do(func() { before = b.robots[0].x })
+	b.step()
+	p.until(fmt.Sprintf(`callboard.viewing === "attached" && callboard.robots[0].x > %v && document.querySelector("#connection-text").textContent === "Connected to fake"`, before))
+	if n := value[int](p, `callboard.client.attachment`); n != 1 {
+		t.Errorf("the user's attachment is %d, want the first", n)
+	}
+}
+
 func testConditionError(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	cases := []struct {
 		condition string
 		from, to  int // of the caret, UTF-16
@@ -149,7 +214,7 @@ func testConditionError(t *testing.T, chromium context.Context) {
 
 func testNotifications(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	p.subscribe(b, "laser.min < 1", 1)
 	p.until(`document.querySelectorAll("#subscriptions .card").length === 1 && document.querySelector("#condition").value === ""`)
@@ -185,7 +250,7 @@ func testNotifications(t *testing.T, chromium context.Context) {
 
 func testSeveral(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	p.subscribe(b, "laser.min < 1", 1)
 	p.click("#options summary")
@@ -239,7 +304,7 @@ func testSeveral(t *testing.T, chromium context.Context) {
 
 func testResume(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	p.subscribe(b, "laser.min < 1", 1)
 	b.step()
@@ -260,8 +325,8 @@ func testResume(t *testing.T, chromium context.Context) {
 	b.attached()
 	b.do(func() {
 		s := b.one()
-		if s.id != session || s.hello.Session != session || s.attachment != 2 || *s.hello.Attachment != 2 || s.hello.Num[source] == 0 || len(s.hello.Subscriptions) != 4 {
-			t.Errorf("hello %+v in session %s (attachment %d), want a resume of %s as attachment 2 with 4 subscriptions", s.hello, s.id, s.attachment, session)
+		if s.id != session || s.hello.Session != session || s.attachment != 2 || *s.hello.Attachment != 2 || s.hello.Num[source] == 0 || len(s.hello.Subscriptions) != 1 {
+			t.Errorf("hello %+v in session %s (attachment %d), want a resume of %s as attachment 2 with its subscription", s.hello, s.id, s.attachment, session)
 		}
 	})
 	b.step()
@@ -279,7 +344,7 @@ func testResume(t *testing.T, chromium context.Context) {
 
 func testReload(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	p.subscribe(b, "laser.min < 1", 1)
 	b.step()
@@ -295,8 +360,8 @@ func testReload(t *testing.T, chromium context.Context) {
 	b.attached()
 	p.until(`callboard.subscriptions.length === 1 && callboard.subscriptions[0].live && callboard.notifications.total === 1`)
 	b.do(func() {
-		if s := b.one(); len(b.sessions) != 1 || s.id != before.id || s.attachment <= before.attachment {
-			t.Errorf("%d clients; session %s, attachment %d after the reload; want the same client and session %s, above %d", len(b.sessions), s.id, s.attachment, before.id, before.attachment)
+		if s := b.one(); len(b.sessions) != 2 || s.id != before.id || s.attachment <= before.attachment {
+			t.Errorf("%d clients with the map's; session %s, attachment %d after the reload; want the same client and session %s, above %d", len(b.sessions), s.id, s.attachment, before.id, before.attachment)
 		}
 	})
 	p.until(`document.querySelector("#subscriptions .condition").textContent === "laser.min < 1"`)
@@ -305,7 +370,7 @@ func testReload(t *testing.T, chromium context.Context) {
 func testSilent(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
 	b.heartbeat = 0.5
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	b.do(func() { b.silent = true })
 	p.until(`callboard.client.attachment === 2 && callboard.connection === "attached"`)
@@ -313,7 +378,7 @@ func testSilent(t *testing.T, chromium context.Context) {
 
 func testTakenOver(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	b.do(func() {
 		s := b.one()
@@ -331,19 +396,21 @@ func testTakenOver(t *testing.T, chromium context.Context) {
 
 func testGapsAndStates(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	b.step()
 	p.until(`callboard.robots.length === 3 && callboard.robots.every((r) => r.x !== undefined)`)
+	p.subscribe(b, "laser.min < 9", 1)
+	b.step()
 	lost := uint64(12)
 	b.do(func() {
 		s := b.one()
 		to := s.seq + 7
 		s.send(protocol.Gap{Op: protocol.OpGap, Source: source, From: s.seq + 1, To: &to, Why: "the inbox was full"})
 		s.seq = to
-		s.send(protocol.Robot{Op: protocol.OpRobot, Robot: "r1", Source: source, State: protocol.RobotOverflow, Lost: &lost, Since: 1.7e9})
+		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r1", Source: source, State: protocol.RobotOverflow, Lost: &lost, Since: 1.7e9})
 		b.robots[2].state = protocol.RobotAway
-		s.send(protocol.Robot{Op: protocol.OpRobot, Robot: "r2", Source: source, State: protocol.RobotAway, Since: 1.7e9})
+		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r2", Source: source, State: protocol.RobotAway, Since: 1.7e9})
 	})
 	p.until(`document.querySelector("#notices .gap")?.textContent.startsWith("7 notifications could not be kept: the inbox was full")`)
 	p.until(`[...document.querySelectorAll("#notices .away .what")].map((e) => e.textContent).join("; ") === "r2 is away; r1: 12 readings lost before the broker"`)
@@ -351,18 +418,18 @@ func testGapsAndStates(t *testing.T, chromium context.Context) {
 	b.wait("the gap's acknowledgement", func() bool { return b.one().acked == b.one().seq })
 	b.do(func() {
 		b.robots[2].state = protocol.RobotUp
-		b.one().send(protocol.Robot{Op: protocol.OpRobot, Robot: "r2", Source: source, State: protocol.RobotUp, Since: 1.7e9})
+		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r2", Source: source, State: protocol.RobotUp, Since: 1.7e9})
 	})
 	p.until(`document.querySelector('#robots li[data-robot="r2"]').dataset.state === "up"`)
 	// A message counts at once, before any list.
 	b.do(func() {
 		b.unlisted = true
-		b.one().send(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotAway, Since: 1.7e9})
+		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotAway, Since: 1.7e9})
 	})
 	p.until(`document.querySelector('#robots li[data-robot="r0"]').dataset.state === "away"`)
 	b.do(func() {
 		b.unlisted = false
-		b.one().send(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotUp, Since: 1.7e9})
+		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotUp, Since: 1.7e9})
 	})
 	// A jump in the numbers is a fault that is told.
 	b.do(func() { b.one().seq += 3 })
@@ -380,14 +447,14 @@ func testGapsAndStates(t *testing.T, chromium context.Context) {
 	// A robot that the broker no longer lists goes.
 	b.do(func() {
 		b.robots = b.robots[:2]
-		b.one().send(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotUp, Since: 1.7e9})
+		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r0", Source: source, State: protocol.RobotUp, Since: 1.7e9})
 	})
 	p.until(`callboard.robots.length === 2`)
 }
 
 func testDrive(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	b.step()
 	p.until(`callboard.robots.length === 3`)
@@ -421,7 +488,7 @@ func testDrive(t *testing.T, chromium context.Context) {
 
 func testBounded(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	p.subscribe(b, "laser.min < 9", 1)
 	for range 150 {
@@ -434,7 +501,7 @@ func testBounded(t *testing.T, chromium context.Context) {
 
 func testPhone(t *testing.T, chromium context.Context) {
 	b := newBroker(t, three()...)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	b.attached()
 	p.subscribe(b, "laser.min < 9", 1)
 	for range 30 {
@@ -454,7 +521,7 @@ func testPhone(t *testing.T, chromium context.Context) {
 
 func testModules(t *testing.T, chromium context.Context) {
 	b := newBroker(t)
-	p := open(t, chromium, b)
+	p := open(t, chromium, b.server.URL)
 	p.until(`document.querySelector("#map-empty-text").textContent === "No robots yet"`)
 	for _, c := range []struct{ what, expression, want string }{
 		{"offset of the first character", `import("/page/condition.js").then((m) => m.offsetOf("abc", {line: 1, column: 1}))`, "0"},
@@ -470,6 +537,11 @@ func testModules(t *testing.T, chromium context.Context) {
 		{"zooming keeps the place", `import("/page/camera.js").then(({Camera: C}) => { const c = new C(); c.resize(800, 600); c.zoom(2.5, 100, 50); const [x, y] = c.toWorld(100, 50); return [x.toFixed(6), y.toFixed(6)].join(); })`, "-7.500000,6.250000"},
 		{"a turn across the back", `import("/page/robots.js").then(({Robot: R}) => { const r = new R("r"); r.moved({x: 0, y: 0, yaw: 3.1}, 1, 0); r.moved({x: 0, y: 0, yaw: -3.1}, 1.2, 200); return r.poseAt(1.1).yaw.toFixed(3); })`, "3.142"},
 		{"a rate", `import("/page/watches.js").then(({Meter: M}) => { const m = new M(); for (let t = 10000; t < 20000; t += 100) m.add(t); return [m.total, m.rate(20000), m.history(20000).at(-2)].join(); })`, "100,10,10"},
+		{"where a scanner of one element sits", `import("/page/robots.js").then(({Robot: R}) => { const r = new R("r"); r.equipped([{interface: "ranger", index: 1, geometry: {pose: [1, 0, 0, 0, 0, Math.PI / 2], size: [0, 0, 0], elements: [[0.5, 0, 0, 0, 0, 0.25]]}}]);
+			const s = r.scannerAt("ranger:1", {x: 10, y: 20, yaw: Math.PI}), o = r.scannerAt("ranger:0", {x: 1, y: 2, yaw: 3}); return [s.x, s.y, s.yaw, o.x, o.y, o.yaw].map((v) => v.toFixed(2)).join(); })`, "9.00,19.50,4.96,1.00,2.00,3.00"},
+		{"geometry that says nothing", `import("/page/mount.js").then(({Mount: M}) => [M.of(undefined), M.of({}), M.of({pose: [0, null, 0, 0, 0, 0]}), M.of({pose: [0, 0, 0, 0, 0, 0], size: [1e9, 1, 1]}).sized, M.of({pose: [0, 0, 0, 0, 0, 0]}).sized, M.of({pose: [0, 0, 0, 0, 0, 0], size: [0.4, 0.3, 0]}).sized].join())`, ",,,false,false,true"},
+		{"an anonymous client has no store", `import("/callboard.js").then(({Client: C}) => { try { new C({brokers: ["ws://x/"], anonymous: true, store: {}}); return "made"; } catch (e) { return e.name; } })`, "TypeError"},
+		{"a URL with a password", `import("/callboard.js").then(({brokerURL: u}) => u("http://me:secret@b.example/"))`, "ws://b.example/ws"},
 		{"a name that looks like a pattern", `import("/callboard.js").then(({brokerURL: u}) => u("https://b.example/x/?a#b"))`, "wss://b.example/x/ws"},
 	} {
 		if got := value[any](p, c.expression); fmt.Sprint(got) != c.want {

@@ -83,6 +83,8 @@ export class Client extends Emitter {
    * @param {object} config
    * @param {string[]} config.brokers WebSocket URLs, best first; tried in turn
    * @param {string} [config.client] the lasting id; default a random one
+   * @param {boolean} [config.anonymous] attaches without an id: nothing is acknowledged nor kept over a lost connection, and what is
+   *   subscribed is subscribed again. For what only the newest matters of. Default no
    * @param {string} [config.token] the secret that the broker asks for
    * @param {{load(): object|null, save(state: object): void}} [config.store] where client id, session, attachment and
    *   numbers outlive this page; default nowhere. A subscription of the stored session goes on if it is subscribed again, by its id, before connect
@@ -92,9 +94,10 @@ export class Client extends Emitter {
     super();
     if (!config.brokers?.length) throw new TypeError("callboard: no broker URL given");
     this.#config = { backoff: [250, 5000], store: null, token: "", ...config };
+    if (config.anonymous && (config.client || config.store)) throw new TypeError("callboard: an anonymous client has no id and no store");
     const stored = this.#config.store?.load() ?? null;
     const resumes = stored && stored.session && (!config.client || config.client === stored.client);
-    this.#identity.client = config.client || stored?.client || randomId();
+    this.#identity.client = config.anonymous ? "" : config.client || stored?.client || randomId();
     if (resumes) {
       this.#identity.session = stored.session;
       this.#identity.attachment = stored.attachment || 0;
@@ -105,6 +108,7 @@ export class Client extends Emitter {
 
   /** @returns {State} */
   get state() { return this.#state; }
+  /** The lasting id; "" if it is anonymous. */
   get id() { return this.#identity.client; }
   get session() { return this.#identity.session; }
   get attachment() { return this.#identity.attachment; }
@@ -190,19 +194,22 @@ export class Client extends Emitter {
   }
 
   #hello() {
-    const { client, session, attachment } = this.#identity;
-    const hello = { op: "hello", client, subscriptions: [] };
+    const hello = { op: "hello", ...this.#resume(), subscriptions: [] };
     if (this.#config.token) hello.token = this.#config.token;
-    if (attachment) hello.attachment = attachment + 1;
-    if (session) {
-      hello.session = session;
-      hello.num = this.#sequences.numbers();
-    }
     for (const s of this.#subscriptions.values()) {
       s.listed = s.known && !s.ending;
       if (s.listed) hello.subscriptions.push(s.confirmed);
     }
     this.#send(hello);
+  }
+
+  /** What a hello says of who it is and of the session that is to go on. */
+  #resume() {
+    const { client, session, attachment } = this.#identity;
+    if (!client) return {};
+    const fields = { client };
+    if (attachment) fields.attachment = attachment + 1;
+    return session ? { ...fields, session, num: this.#sequences.numbers() } : fields;
   }
 
   #receive(text) {
@@ -233,7 +240,7 @@ export class Client extends Emitter {
     const resumed = m.session === this.#identity.session;
     if (!resumed) this.#sequences.clear();
     this.#sequences.attach();
-    Object.assign(this.#identity, { client: m.client || this.#identity.client, session: m.session, attachment: m.attachment });
+    Object.assign(this.#identity, { session: m.session, attachment: m.attachment });
     this.#welcome = m;
     this.#attempts = 0;
     this.#known.clear();
@@ -348,6 +355,7 @@ export class Client extends Emitter {
   }
 
   #ack() {
+    if (!this.id) return; // what was written to its socket counts as acknowledged
     if (this.#sequences.due() >= ackCount) return this.#flush();
     if (!this.#timers.ack) this.#timers.ack = setTimeout(() => this.#flush(), ackDelay);
   }
@@ -374,6 +382,7 @@ export function brokerURL(page) {
   const url = new URL("ws", page);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   url.search = url.hash = "";
+  url.username = url.password = ""; // the browser sends what it was opened with
   return url.href;
 }
 

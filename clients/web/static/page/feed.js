@@ -1,7 +1,8 @@
 /**
  * The page's own subscriptions, which the map lives on: positions of all
  * robots, laser and sonar readings as far as they are shown. Each keeps only
- * the latest, so a slow page skips frames instead of falling behind.
+ * the latest, so a slow page skips frames instead of falling behind. Their
+ * client is not the user's: its sequence waits for no other notifications.
  */
 const crowd = 40; // robots; above that only the selected one's scans are shown
 

@@ -89,7 +89,9 @@ export class FloorPlans {
 
   async #fetch(name) {
     try {
-      const answer = await fetch(`api/worlds/${encodeURIComponent(name)}`);
+      const url = new URL(`api/worlds/${encodeURIComponent(name)}`, document.baseURI);
+      url.username = url.password = ""; // fetch refuses them; the browser knows them by now
+      const answer = await fetch(url);
       this.#plans.set(name, answer.ok ? new FloorPlan(await answer.json()) : null);
     } catch (error) {
       console.warn(`callboard: floor plan of ${name}:`, error.message);

@@ -4,14 +4,18 @@ import { clock } from "./format.js";
 /** The connection in the masthead, and what the map says while there is nothing to show. */
 export class Link {
   #client;
+  #viewer;
   #robots;
   #lostAt = 0; // ms, when what is shown was last true
   #once = false; // it was attached before
 
-  constructor({ client, robots }) {
+  /** @param {{client: object, viewer: object, robots: object}} parts viewer: the Client that the map lives on */
+  constructor({ client, viewer, robots }) {
     this.#client = client;
+    this.#viewer = viewer;
     this.#robots = robots;
     client.on("state", (s) => this.#state(s));
+    viewer.on("state", () => this.#state(client.state));
     robots.on("list", () => this.#overlay());
     robots.on("pose", () => this.#overlay());
     byId("connection-action").addEventListener("click", () => client.connect());
@@ -21,7 +25,9 @@ export class Link {
   }
 
   /** Does not wait for the next attempt when there is reason to think that it would succeed. */
-  #hurry() { if (this.#client.state.name === "waiting") this.#client.connect(); }
+  #hurry() {
+    for (const c of [this.#client, this.#viewer]) if (c.state.name === "waiting") c.connect();
+  }
 
   #state(s) {
     if (s.name === "attached") {
@@ -29,10 +35,13 @@ export class Link {
       this.#lostAt = 0;
     } else if (this.#once && !this.#lostAt) this.#lostAt = Date.now();
     byId("connection").dataset.state = s.name;
-    document.body.classList.toggle("detached", this.#once && s.name !== "attached");
+    document.body.classList.toggle("detached", this.#once && (s.name !== "attached" || this.#blind));
     this.#describe(s);
     this.#overlay();
   }
+
+  /** The map's connection is lost. */
+  get #blind() { return ["waiting", "refused"].includes(this.#viewer.state.name); }
 
   #describe(s) {
     const left = Math.max(0, Math.ceil(((s.retryAt ?? 0) - Date.now()) / 1000));
@@ -40,7 +49,7 @@ export class Link {
     const texts = {
       closed: "Not connected",
       connecting: this.#lostAt ? `${gone}; trying again…` : "Connecting…",
-      attached: `Connected to ${s.broker}`,
+      attached: `Connected to ${s.broker}${this.#blind ? "; the map stands still" : ""}`,
       waiting: `${gone}; trying again${left > 1 ? ` in ${left} s` : "…"}`,
       "taken-over": "Another window uses this session",
       refused: `Refused: ${s.error?.message ?? ""}`,

@@ -3,6 +3,8 @@ import { fixed, plural } from "./format.js";
 import { Camera } from "./camera.js";
 import { Gestures } from "./gestures.js";
 import { Box } from "./floorplan.js";
+import { compose } from "./mount.js";
+import { outline, traceOutline } from "./outline.js";
 import * as paint from "./paint.js";
 
 /** The canvas: floor plan, robots, what they see. Draws only when something has changed. */
@@ -21,6 +23,7 @@ export class WorldMap {
   #following = false;
   #ghost = null; // a reading of the past: {scan, pose, colour}
   #frame = 0;
+  #soon = 0;
   #ratio = 1;
   frames = 0;
 
@@ -50,6 +53,11 @@ export class WorldMap {
   /** Asks for a frame. */
   draw() {
     if (!this.#frame) this.#frame = requestAnimationFrame((now) => this.#paint(now));
+  }
+
+  /** Asks for a frame for what moves by itself: some 30 a second are plenty for that. */
+  drawSoon() {
+    if (!this.#soon) this.#soon = setTimeout(() => { this.#soon = 0; this.draw(); }, 20);
   }
 
   pan(dx, dy) {
@@ -189,16 +197,15 @@ export class WorldMap {
   }
 
   #at(x, y) {
-    const reach = Math.max(16, paint.robotRadius(this.#camera) + 6);
     const now = performance.now();
     let best = null;
-    let least = reach;
+    let least = Infinity;
     for (const robot of this.#shown) {
       const pose = robot.pose(now);
       if (!pose) continue;
-      const [px, py] = this.#camera.toScreen(pose.x, pose.y);
-      const d = Math.hypot(px - x, py - y);
-      if (d < least) [best, least] = [robot, d];
+      const at = outline(this.#camera, robot.body, pose);
+      const d = Math.hypot(at.x - x, at.y - y);
+      if (d < least && d < Math.max(16, at.reach + 6)) [best, least] = [robot, d];
     }
     return best;
   }
@@ -215,7 +222,7 @@ export class WorldMap {
     const robots = this.#shown.filter((r) => r.placed);
     const busy = this.#paintRobots(robots, now);
     paint.paintScale(c, this.#camera, this.#theme, this.#ratio);
-    if (busy) this.draw();
+    if (busy) this.drawSoon();
   }
 
   #centre(now) {
@@ -269,26 +276,27 @@ export class WorldMap {
       return reading.anchor;
     };
     if (this.#layers.shows("sonar")) {
-      for (const sonar of robot.sonars.values()) if (paint.fresh(sonar, now)) paint.paintSonar(c, camera, theme, ratio, sonar, place(sonar));
+      for (const [device, sonar] of robot.sonars) {
+        const mount = robot.mounts.get(device);
+        if (mount && paint.fresh(sonar, now)) paint.paintSonar(c, camera, theme, ratio, sonar, compose(place(sonar), mount), mount.elements);
+      }
     }
     if (this.#layers.shows("scans")) {
-      for (const scan of robot.scans.values()) if (paint.fresh(scan, now)) paint.paintScan(c, camera, theme, ratio, scan, place(scan));
+      for (const [device, scan] of robot.scans) if (paint.fresh(scan, now)) paint.paintScan(c, camera, theme, ratio, scan, robot.scannerAt(device, place(scan)));
     }
   }
 
   #paintGhost() {
     const ghost = this.#ghost;
-    if (!ghost?.pose || this.#robots.get(ghost.robot)?.world !== this.#world) return;
+    const robot = ghost?.pose && this.#robots.get(ghost.robot);
+    if (robot?.world !== this.#world) return;
     const [c, camera, theme, ratio] = [this.#context, this.#camera, this.#theme, this.#ratio];
     const colour = theme.colour(ghost.colour);
-    if (ghost.scan) paint.paintScan(c, camera, theme, ratio, ghost.scan, ghost.pose, { fill: "transparent", hit: colour });
-    const [x, y] = camera.toScreen(ghost.pose.x, ghost.pose.y);
-    c.setTransform(ratio, 0, 0, ratio, ratio * x, ratio * y);
+    if (ghost.scan) paint.paintScan(c, camera, theme, ratio, ghost.scan, robot.scannerAt(ghost.scan.device, ghost.pose), { fill: "transparent", hit: colour });
+    traceOutline(c, outline(camera, robot.body, ghost.pose), ratio);
     c.strokeStyle = colour;
     c.lineWidth = 2;
     c.setLineDash([4, 3]);
-    c.beginPath();
-    c.arc(0, 0, paint.robotRadius(camera), 0, 2 * Math.PI);
     c.stroke();
     c.setLineDash([]);
   }

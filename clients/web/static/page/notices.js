@@ -36,7 +36,7 @@ export class Notices {
     watches.on("notified", (n) => this.#notified(n));
     client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: gapText(m), source: m.source }));
     client.on("fault", (f) => this.#fault(f));
-    client.on("robot", (m) => this.#robot(m));
+    robots.on("told", (m) => this.#robot(m));
     client.on("error", (e) => this.#add({ kind: "gap", at: Date.now(), text: e.message, source: "" }));
     watches.on("list", () => { if (this.#filter && !watches.get(this.#filter.id)) this.filter(null); });
     byId("notices-pause").addEventListener("click", () => this.#pause(!this.#paused));
@@ -77,7 +77,7 @@ export class Notices {
     const now = performance.now();
     const robot = this.#robots.know(notification.robot);
     for (const { watch, state } of matches) if (state !== false) robot.matched(watch.id, watch.colour, now);
-    this.#map.draw();
+    this.#map.drawSoon();
     const pose = robot.poseAt(notification.time);
     this.#add({ kind: "notification", at: Date.now(), robot: notification.robot, time: notification.time, notification, matches, pose });
   }
@@ -95,7 +95,6 @@ export class Notices {
   }
 
   #robot(m) {
-    this.#robots.told(m);
     const texts = {
       up: `${m.robot} is there`,
       away: `${m.robot} is away`,
@@ -168,7 +167,7 @@ export class Notices {
     const { robot, notification, matches, pose } = slip.entry;
     if (this.#robots.get(robot)) this.#robots.select(robot);
     const ranges = notification.reading?.ranges && notification.reading.angle_min !== undefined;
-    this.#map.showGhost({ robot, pose, colour: matches[0].watch.colour, scan: ranges ? { reading: notification.reading } : null });
+    this.#map.showGhost({ robot, pose, colour: matches[0].watch.colour, scan: ranges ? { reading: notification.reading, device: `${notification.interface}:${notification.index}` } : null });
   }
 
   #close() {

@@ -3,9 +3,10 @@
  * draw; colours come from the theme. Metres where the camera is applied,
  * CSS pixels elsewhere.
  */
+import { outline, traceOutline } from "./outline.js";
+
 const tau = 2 * Math.PI;
 const stale = 3000; // ms after which a scan is not shown any more
-const radius = 0.22; // m, of a robot; its true size is not in its readings
 const flash = 900; // ms that a match glows
 
 export function paintGrid(c, camera, theme, ratio) {
@@ -67,7 +68,7 @@ export function paintTrail(c, camera, theme, ratio, robot) {
   c.globalAlpha = 1;
 }
 
-/** A scan from where it was taken: what it sees through, and what it hits. */
+/** A scan from where its scanner was: what it sees through, and what it hits. */
 export function paintScan(c, camera, theme, ratio, scan, pose, colours = { fill: theme.scan, hit: theme["scan-hit"] }) {
   const { ranges, angle_min: first = 0, max_range: most = Infinity } = scan.reading;
   const step = scan.reading.resolution ?? ((scan.reading.angle_max ?? 0) - first) / Math.max(1, ranges.length - 1);
@@ -94,25 +95,26 @@ export function paintScan(c, camera, theme, ratio, scan, pose, colours = { fill:
   }
 }
 
-/** Sonar beams whose bearings are known, 15° wide each. */
-export function paintSonar(c, camera, theme, ratio, sonar, pose) {
+/** Sonar beams, 15° wide each, from each element of a ring that is at pose. */
+export function paintSonar(c, camera, theme, ratio, sonar, pose, elements) {
   const half = (7.5 * Math.PI) / 180;
   camera.apply(c, ratio);
   c.translate(pose.x, pose.y);
   c.rotate(pose.yaw);
-  sonar.bearings.forEach((bearing, i) => {
+  elements.forEach((element, i) => {
     const r = sonar.reading.ranges[i];
-    if (!Number.isFinite(r) || r <= 0) return;
+    if (!element || !Number.isFinite(r) || r <= 0) return;
+    const { x, y, yaw } = element;
     const nearest = i === sonar.reading.nearest;
     c.beginPath();
-    c.moveTo(0, 0);
-    c.arc(0, 0, r, bearing - half, bearing + half);
+    c.moveTo(x, y);
+    c.arc(x, y, r, yaw - half, yaw + half);
     c.closePath();
     c.globalAlpha = nearest ? 0.3 : 0.1;
     c.fillStyle = theme.sonar;
     c.fill();
     c.beginPath();
-    c.arc(0, 0, r, bearing - half, bearing + half);
+    c.arc(x, y, r, yaw - half, yaw + half);
     c.globalAlpha = nearest ? 1 : 0.5;
     c.strokeStyle = theme.sonar;
     c.lineWidth = 1.5 / camera.scale;
@@ -121,37 +123,32 @@ export function paintSonar(c, camera, theme, ratio, sonar, pose) {
   c.globalAlpha = 1;
 }
 
-/** The radius at which a robot is drawn, px. */
-export function robotRadius(camera) { return Math.max(6, radius * camera.scale); }
-
 export function paintRobot(c, camera, theme, ratio, robot, pose, selected) {
-  const [x, y] = camera.toScreen(pose.x, pose.y);
-  const r = robotRadius(camera);
-  c.setTransform(ratio, 0, 0, ratio, ratio * x, ratio * y);
-  c.rotate(-pose.yaw);
+  const o = outline(camera, robot.body, pose);
+  const ink = robot.away ? theme["ink-3"] : selected ? theme.accent : theme.ink;
+  traceOutline(c, o, ratio);
   c.lineWidth = 1.5;
   c.lineJoin = "round";
-  const ink = robot.away ? theme["ink-3"] : selected ? theme.accent : theme.ink;
-  c.beginPath();
-  c.arc(0, 0, r, 0, tau);
   c.fillStyle = theme.paper;
   c.fill();
   c.strokeStyle = ink;
   c.setLineDash(robot.away ? [3, 3] : []);
   c.stroke();
   c.setLineDash([]);
+  const r = Math.min(o.length, o.width) / 2; // of the heading mark, which stands at the front
+  const at = o.length / 2 - r;
   c.beginPath();
-  c.moveTo(r * 0.78, 0);
-  c.lineTo(-r * 0.5, r * 0.56);
-  c.lineTo(-r * 0.24, 0);
-  c.lineTo(-r * 0.5, -r * 0.56);
+  c.moveTo(at + r * 0.78, 0);
+  c.lineTo(at - r * 0.5, r * 0.56);
+  c.lineTo(at - r * 0.24, 0);
+  c.lineTo(at - r * 0.5, -r * 0.56);
   c.closePath();
   c.fillStyle = ink;
   if (!robot.away) c.fill();
   else c.stroke();
   if (robot.position?.stall && !robot.away) {
     c.beginPath();
-    c.arc(0, 0, r + 3, -0.7, 0.7);
+    c.arc(0, 0, o.reach + 3, -0.7, 0.7);
     c.strokeStyle = theme.danger;
     c.lineWidth = 3;
     c.stroke();
@@ -160,8 +157,7 @@ export function paintRobot(c, camera, theme, ratio, robot, pose, selected) {
 
 /** Rings in the subscriptions' colours around a robot that matched. Returns whether any still glows. */
 export function paintMatches(c, camera, theme, ratio, robot, pose, now) {
-  const [x, y] = camera.toScreen(pose.x, pose.y);
-  const r = robotRadius(camera);
+  const { x, y, reach } = outline(camera, robot.body, pose);
   let glows = false;
   let ring = 0;
   c.setTransform(ratio, 0, 0, ratio, ratio * x, ratio * y);
@@ -176,14 +172,14 @@ export function paintMatches(c, camera, theme, ratio, robot, pose, now) {
     c.globalAlpha = 1 - (age / flash) ** 2;
     c.lineWidth = 2.5;
     c.beginPath();
-    c.arc(0, 0, r + 5 + 4 * ring++, 0, tau);
+    c.arc(0, 0, reach + 5 + 4 * ring++, 0, tau);
     c.stroke();
     const grown = (now - match.begun) / 600;
     if (grown < 1 && !theme.isStill) {
       c.globalAlpha = 0.6 * (1 - grown);
       c.lineWidth = 2;
       c.beginPath();
-      c.arc(0, 0, r + 6 + 34 * Math.sqrt(grown), 0, tau);
+      c.arc(0, 0, reach + 6 + 34 * Math.sqrt(grown), 0, tau);
       c.stroke();
     }
   }
@@ -192,8 +188,8 @@ export function paintMatches(c, camera, theme, ratio, robot, pose, now) {
 }
 
 export function paintName(c, camera, theme, ratio, robot, pose, selected) {
-  const [x, y] = camera.toScreen(pose.x, pose.y);
-  const below = y + robotRadius(camera) + 13 + 4 * robot.matches.size; // clear of the rings
+  const { x, y: centre, reach } = outline(camera, robot.body, pose);
+  const below = centre + reach + 13 + 4 * robot.matches.size; // clear of the rings
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
   c.font = `${selected ? 600 : 500} 11px ${theme.font}`;
   c.textAlign = "center";

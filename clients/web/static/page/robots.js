@@ -1,4 +1,5 @@
 import { Emitter } from "../emitter.js";
+import { Mount, compose } from "./mount.js";
 
 const history = 24; // poses kept, to place a scan where it was taken
 const trailLength = 240; // places kept
@@ -11,6 +12,7 @@ export class Robot {
   world = "";
   source = "";
   devices = [];
+  mounts = new Map(); // "laser:0" → Mount, also of devices that are away
   state = "unknown"; // up, away; unknown until the broker tells
   since = null; // s, Unix
   lost = 0; // readings that did not reach the broker
@@ -20,7 +22,7 @@ export class Robot {
   poses = []; // {time, x, y, yaw}, oldest first
   trail = []; // [x, y]
   scans = new Map(); // "laser:0" → {reading, time, at, anchor}
-  sonars = new Map(); // "sonar:0" → {reading, time, at, bearings}
+  sonars = new Map(); // "sonar:0" → likewise
   matches = new Map(); // subscription id → {colour, at, begun}, ms
   #mover = null; // the device whose position it is
   #shown = { x: 0, y: 0, yaw: 0 };
@@ -32,6 +34,26 @@ export class Robot {
 
   get placed() { return this.position !== null; }
   get away() { return this.state === "away"; }
+  /** Its body's Mount, or null: not told, or without a size. */
+  get body() {
+    const mount = this.mounts.get(this.#mover);
+    return mount?.sized ? mount : null;
+  }
+
+  /** Takes the devices of a list, and where they sit. */
+  equipped(devices) {
+    this.devices = devices;
+    for (const d of devices) {
+      const mount = Mount.of(d.geometry);
+      if (mount) this.mounts.set(`${d.interface}:${d.index}`, mount);
+    }
+  }
+
+  /** Where a scanner is when the robot is at a pose; there too if its place on the robot is not known. */
+  scannerAt(device, pose) {
+    const mount = this.mounts.get(device);
+    return mount ? compose(pose, mount.scanner) : pose;
+  }
 
   /** Whether a position device is the one to show: position2d before 3d, the lowest index. */
   standsOn(device) {
@@ -101,12 +123,9 @@ export class Robot {
     this.scans.set(device, { reading, time, at: now, anchor: null });
   }
 
-  /** Sonar readings name the bearing of their nearest beam only, so bearings are learned beam by beam. */
   sounded(device, reading, time, now) {
     if (!Array.isArray(reading.ranges)) return;
-    const bearings = this.sonars.get(device)?.bearings ?? [];
-    if (Number.isInteger(reading.nearest) && Number.isFinite(reading.bearing)) bearings[reading.nearest] = reading.bearing;
-    this.sonars.set(device, { reading, time, at: now, bearings });
+    this.sonars.set(device, { reading, time, at: now, anchor: null });
   }
 
   matched(id, colour, now) {
@@ -127,7 +146,7 @@ function between(a, b, t, into) {
 
 /**
  * All robots that the page knows, and which one is selected.
- * Events: list (came, went, state, devices), pose (something moved), select.
+ * Events: list (came, went, state, devices), told (a `robot` message), pose (something moved), select.
  */
 export class Robots extends Emitter {
   #robots = new Map();
@@ -155,7 +174,8 @@ export class Robots extends Emitter {
       if (typeof o?.robot !== "string") continue;
       names.add(o.robot);
       const robot = this.know(o.robot);
-      Object.assign(robot, { world: o.world ?? "", source: o.source ?? "", devices: o.devices ?? [], state: o.state || robot.state, since: o.since ?? robot.since, lost: o.lost ?? robot.lost, error: o.error ?? "" });
+      Object.assign(robot, { world: o.world ?? "", source: o.source ?? "", state: o.state || robot.state, since: o.since ?? robot.since, lost: o.lost ?? robot.lost, error: o.error ?? "" });
+      robot.equipped(o.devices ?? []);
     }
     for (const name of this.#robots.keys()) if (!names.has(name)) this.#forget(name);
     this.emit("list");
@@ -176,6 +196,7 @@ export class Robots extends Emitter {
       robot.state = m.state;
       robot.since = m.since ?? null;
     }
+    this.emit("told", m);
     this.emit("list");
   }
 
