@@ -1,0 +1,224 @@
+package playercfg
+
+import (
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Section is a section of the file, or the whole file (the global section,
+// Type ""), with what stands in it. Reading an option follows Player: all is
+// text, converted by whoever reads it; a single value is the first of a tuple.
+type Section struct {
+	Type     string
+	Pos      Pos
+	Parent   *Section
+	Fields   []*Field // in the order in which their names first occur
+	Sections []*Section
+
+	byName map[string]*Field
+	file   *File
+}
+
+// Field is an option. Its values are those that count: of options given twice
+// the later, element by element.
+type Field struct {
+	Name   string
+	Pos    Pos // where it was given last
+	Values []Value
+
+	macro bool // it was given in a macro's body
+}
+
+// Value is a value, as it stands in the file.
+type Value struct {
+	Text string // a string's without its quotes
+	Kind ValueKind
+	Pos  Pos
+}
+
+// ValueKind is how a value is written.
+type ValueKind uint8
+
+// Kinds of values.
+const (
+	Number ValueKind = iota
+	String
+	Bool
+)
+
+// Field gives an option, or nil.
+func (s *Section) Field(name string) *Field { return s.byName[name] }
+
+// Len gives the number of an option's values, 0 if it is not given.
+func (s *Section) Len(name string) int {
+	if f := s.byName[name]; f != nil {
+		return len(f.Values)
+	}
+	return 0
+}
+
+// value gives the i-th value of an option.
+func (s *Section) value(name string, i int) (string, bool) {
+	if f := s.byName[name]; f != nil && i >= 0 && i < len(f.Values) {
+		return f.Values[i].Text, true
+	}
+	return "", false
+}
+
+// Text gives the i-th value of an option, or otherwise what it stands for.
+func (s *Section) Text(name string, i int, otherwise string) string {
+	if t, ok := s.value(name, i); ok {
+		return t
+	}
+	return otherwise
+}
+
+// Number gives a value as a number: its longest prefix that is one, else 0.
+func (s *Section) Number(name string, i int, otherwise float64) float64 {
+	if t, ok := s.value(name, i); ok {
+		return prefixNumber(t)
+	}
+	return otherwise
+}
+
+// Int gives a value as an integer: its longest prefix that is one, else 0.
+func (s *Section) Int(name string, i int, otherwise int) int {
+	if t, ok := s.value(name, i); ok {
+		return prefixInt(t)
+	}
+	return otherwise
+}
+
+// Bool gives a value as a truth: yes, true and 1, or no, false and 0; anything
+// else is otherwise.
+func (s *Section) Bool(name string, i int, otherwise bool) bool {
+	switch t, _ := s.value(name, i); t {
+	case "yes", "true", "1":
+		return true
+	case "no", "false", "0":
+		return false
+	}
+	return otherwise
+}
+
+// Length gives a value in m, by the file's unit_length.
+func (s *Section) Length(name string, i int, otherwise float64) float64 {
+	if t, ok := s.value(name, i); ok {
+		return prefixNumber(t) * s.file.metre
+	}
+	return otherwise
+}
+
+// Angle gives a value in rad, by the file's unit_angle.
+func (s *Section) Angle(name string, i int, otherwise float64) float64 {
+	if t, ok := s.value(name, i); ok {
+		return prefixNumber(t) * s.file.radian
+	}
+	return otherwise
+}
+
+// FileName gives a value as the name of a file: relative ones are relative to
+// the directory of the main configuration file.
+func (s *Section) FileName(name string, i int, otherwise string) string {
+	t, ok := s.value(name, i)
+	if !ok {
+		return otherwise
+	}
+	return beside(s.file.Name, t)
+}
+
+// beside gives name relative to the directory of main; what is absolute or
+// begins with ~ stays.
+func beside(main, name string) string {
+	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return name
+	}
+	return filepath.Join(filepath.Dir(main), name)
+}
+
+// set gives a field values from the first on; a longer tuple that stood there
+// keeps its tail. It tells where the field was given before, if that was not
+// in a macro.
+func (s *Section) set(name string, pos Pos, values []Value, macro bool) (before Pos) {
+	f := s.byName[name]
+	if f == nil {
+		f = &Field{Name: name}
+		s.byName[name] = f
+		s.Fields = append(s.Fields, f)
+	} else if !f.macro {
+		before = f.Pos
+	}
+	f.Pos, f.macro = pos, macro
+	for i, v := range values {
+		if i < len(f.Values) {
+			f.Values[i] = v
+		} else {
+			f.Values = append(f.Values, v)
+		}
+	}
+	return before
+}
+
+// prefixNumber reads as C's atof does.
+func prefixNumber(s string) float64 {
+	s = strings.TrimLeft(s, " \t")
+	end, digits := sign(s), 0
+	for end < len(s) && isDigit(s[end]) {
+		end++
+		digits++
+	}
+	if end < len(s) && s[end] == '.' {
+		end++
+		for end < len(s) && isDigit(s[end]) {
+			end++
+			digits++
+		}
+	}
+	if digits == 0 {
+		return 0
+	}
+	if e := end; e < len(s) && (s[e] == 'e' || s[e] == 'E') {
+		e++
+		e += sign(s[e:])
+		from := e
+		for e < len(s) && isDigit(s[e]) {
+			e++
+		}
+		if e > from {
+			end = e
+		}
+	}
+	v, _ := strconv.ParseFloat(s[:end], 64) // too large: infinite, as atof
+	return v
+}
+
+// prefixInt reads as C's atoi does; what is too large is the largest.
+func prefixInt(s string) int {
+	s = strings.TrimLeft(s, " \t")
+	end := sign(s)
+	from := end
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	if end == from {
+		return 0
+	}
+	v, err := strconv.ParseInt(s[:end], 10, 32)
+	if err != nil {
+		if s[0] == '-' {
+			return math.MinInt32
+		}
+		return math.MaxInt32
+	}
+	return int(v)
+}
+
+// sign gives the length of a sign at the front.
+func sign(s string) int {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		return 1
+	}
+	return 0
+}
