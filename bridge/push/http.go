@@ -249,8 +249,12 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, erro
 		return nil, err
 	}
 	h.conn.handshaken()
-	return &session{
+	session := &session{
 		server: s, ws: ws, raw: h.conn, outbox: newOutbox(h.conn),
 		cbor: ws.Subprotocol() == protocol.SubprotocolCBOR, log: s.config.Logger, remoteAddr: r.RemoteAddr,
-	}, nil
+	}
+	if !h.conn.secure && !h.conn.deflate {
+		session.direct = newDirect(h.conn.Conn)
+	}
+	return session, nil
 }

@@ -40,7 +40,14 @@ type outbox struct {
 	heartbeat *protocol.Heartbeat
 	pong      []byte // answers the newest ping; nil: none
 	end       *ending
-	over      bool // the writer has gone
+	over      bool   // the writer has gone
+	writing   bool   // the writer has taken something and not yet written it
+	rest      []byte // of a frame that was written in part, before all that waits
+
+	// immediate writes a notification at once, as far as the socket takes it
+	// without waiting: what it did not take is rest, and with ok false nothing
+	// was taken. nil: only the writer writes. It is called with mu held.
+	immediate func(*item) (rest []byte, ok bool)
 }
 
 func newOutbox(conn *rawConn) *outbox {
@@ -63,6 +70,28 @@ func (o *outbox) Notify(n protocol.Notify, decoded time.Time) {
 	}
 	o.mu.Unlock()
 	signal(o.wake)
+}
+
+// NotifyNow implements Outbox.
+func (o *outbox) NotifyNow(n protocol.Notify, decoded time.Time) {
+	if !o.writeNow(&item{notify: n, decoded: decoded}) {
+		o.Notify(n, decoded)
+	}
+}
+
+// writeNow writes a notification if nothing is before it.
+func (o *outbox) writeNow(it *item) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.immediate == nil || o.end != nil || o.over || o.writing || len(o.items) > 0 || len(o.rest) > 0 {
+		return false
+	}
+	rest, ok := o.immediate(it)
+	if len(rest) > 0 {
+		o.rest = append(o.rest[:0], rest...)
+		signal(o.wake)
+	}
+	return ok
 }
 
 // Send implements Outbox.
@@ -118,19 +147,29 @@ func (o *outbox) ponged(payload string) {
 
 // batch is what the writer takes at once.
 type batch struct {
+	rest      []byte // comes first
 	items     []item
 	heartbeat *protocol.Heartbeat
 	pong      []byte
 	end       *ending
 }
 
-// take empties the outbox; spare becomes its next queue.
+// take empties the outbox; spare becomes its next queue. Until written is
+// called nobody else writes.
 func (o *outbox) take(spare []item) batch {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	b := batch{items: o.items, heartbeat: o.heartbeat, pong: o.pong, end: o.end}
-	o.items, o.heartbeat, o.pong = spare[:0], nil, nil
+	b := batch{rest: o.rest, items: o.items, heartbeat: o.heartbeat, pong: o.pong, end: o.end}
+	o.items, o.heartbeat, o.pong, o.rest = spare[:0], nil, nil, nil
+	o.writing = true
 	return b
+}
+
+// written says that the writer has written what it took.
+func (o *outbox) written() {
+	o.mu.Lock()
+	o.writing = false
+	o.mu.Unlock()
 }
 
 // wrote says that so many replies have been written.

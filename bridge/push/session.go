@@ -43,8 +43,9 @@ type session struct {
 	anonymous  atomic.Bool // hello gave no client id
 	inMessage  atomic.Bool // a message has begun: pings do not give it more time
 	buf        []byte      // of the messages read
-	owed       owed        // of the writer
-	ackDue     *time.Timer // of the writer
+	direct     *direct     // nil: only the writer writes
+	owed       owed
+	ackDue     *time.Timer // when the writer tells the broker what is owed
 	remoteAddr string
 }
 
@@ -55,6 +56,10 @@ func (s *session) serve(ctx context.Context) {
 	m := s.server.metrics
 	m.sessions.Inc()
 	defer m.sessions.Dec()
+	s.ackDue = time.NewTimer(ackDelay)
+	if s.direct != nil {
+		s.outbox.immediate = s.immediate
+	}
 	s.conn = s.server.config.Broker.Connect(s.outbox, s.remoteAddr)
 	defer s.server.config.Broker.Disconnect(s.conn)
 	s.log = s.log.With("session", s.conn)

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -48,7 +49,6 @@ func (s *session) write(ctx context.Context) {
 	defer s.outbox.stop()
 	ping := time.NewTicker(s.server.config.PingInterval)
 	defer ping.Stop()
-	s.ackDue = time.NewTimer(0)
 	defer s.ackDue.Stop()
 	var spare []item
 	for {
@@ -69,6 +69,7 @@ func (s *session) write(ctx context.Context) {
 			s.broken(err)
 			return
 		}
+		s.outbox.written()
 		if b.end != nil {
 			s.awaitClose()
 			return
@@ -101,7 +102,7 @@ func (s *session) broken(err error) {
 func (s *session) writeBatch(ctx context.Context, b batch, pinging bool) error {
 	buf := s.server.buffers.get()
 	defer s.server.buffers.put(buf)
-	buf.frames = buf.frames[:0]
+	buf.frames = append(buf.frames[:0], b.rest...)
 	from, m := 0, s.server.metrics
 	for i := range b.items {
 		s.appendItem(buf, &b.items[i])
@@ -179,8 +180,7 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 	if err != nil {
 		return err
 	}
-	written := len(buf.frames)
-	m.sentBytes.Add(float64(written))
+	m.sentBytes.Add(float64(len(buf.frames)))
 	buf.frames = buf.frames[:0]
 	notifications, replies := 0, 0
 	for i := range items {
@@ -194,57 +194,84 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 			continue
 		}
 		notifications++
-		if !it.decoded.IsZero() {
-			m.delivery.Observe(now.Sub(it.decoded).Seconds())
-		}
+		s.notified(it, now)
 	}
 	if notifications > 0 {
 		m.notifications.Add(float64(notifications))
 	}
 	s.outbox.wrote(replies)
-	if notifications > 0 && s.anonymous.Load() {
-		s.owe(ctx, items, written)
-	}
 	return nil
 }
 
+// immediate writes a notification in the caller's goroutine as far as the
+// socket takes it without waiting, and gives what it did not take. With ok
+// false it took nothing.
+func (s *session) immediate(it *item) (rest []byte, ok bool) {
+	buf := s.server.buffers.get()
+	defer s.server.buffers.put(buf)
+	buf.frames = buf.frames[:0]
+	s.appendItem(buf, it)
+	n := s.direct.write(buf.frames)
+	if n == 0 {
+		return nil, false
+	}
+	if n < len(buf.frames) {
+		rest = bytes.Clone(buf.frames[n:])
+	}
+	s.notified(it, time.Now())
+	s.server.metrics.sentBytes.Add(float64(n))
+	s.server.metrics.notifications.Inc()
+	return rest, true
+}
+
+// notified accounts for a notification that was written.
+func (s *session) notified(it *item, now time.Time) {
+	if !it.decoded.IsZero() {
+		s.server.metrics.delivery.Observe(now.Sub(it.decoded).Seconds())
+	}
+	if s.anonymous.Load() {
+		s.owe(&it.notify)
+	}
+}
+
 // owed is what was written to a client without an id and the broker has not
-// been told yet. It belongs to the writer.
+// been told yet.
 type owed struct {
+	mu           sync.Mutex
 	newest       []protocol.Ack // by source
 	count, bytes int
 }
 
-// owe takes what was written, and tells the broker when it is much.
-func (s *session) owe(ctx context.Context, items []item, bytes int) {
-	first := s.owed.count == 0
-	for i := range items {
-		n := &items[i].notify
-		if items[i].message != nil {
-			continue
-		}
-		s.owed.count++
-		at := slices.IndexFunc(s.owed.newest, func(a protocol.Ack) bool { return a.Source == n.Source })
-		if at < 0 {
-			at = len(s.owed.newest)
-			s.owed.newest = append(s.owed.newest, protocol.Ack{Op: protocol.OpAck, Source: n.Source})
-		}
-		s.owed.newest[at].Num = n.Seq
+// owe takes what was written; the writer tells the broker soon, or at once
+// when it is much.
+func (s *session) owe(n *protocol.Notify) {
+	o := &s.owed
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.count++
+	o.bytes += len(n.Reading)
+	at := slices.IndexFunc(o.newest, func(a protocol.Ack) bool { return a.Source == n.Source })
+	if at < 0 {
+		at = len(o.newest)
+		o.newest = append(o.newest, protocol.Ack{Op: protocol.OpAck, Source: n.Source})
 	}
-	s.owed.bytes += bytes
+	o.newest[at].Num = n.Seq
 	switch {
-	case s.owed.count >= ackCount || s.owed.bytes >= ackBytes:
-		s.acknowledge(ctx)
-	case first:
+	case o.count >= ackCount || o.bytes >= ackBytes:
+		s.ackDue.Reset(0)
+	case o.count == 1:
 		s.ackDue.Reset(ackDelay)
 	}
 }
 
 // acknowledge says for a client without an id that it has what was written.
 func (s *session) acknowledge(ctx context.Context) {
-	for _, a := range s.owed.newest {
+	s.owed.mu.Lock()
+	due := s.owed.newest
+	s.owed.newest, s.owed.count, s.owed.bytes = nil, 0, 0
+	s.owed.mu.Unlock()
+	for _, a := range due {
 		// If the broker cannot take it, the connection or the broker ends.
 		_ = s.server.config.Broker.Ack(ctx, s.conn, a)
 	}
-	s.owed = owed{newest: s.owed.newest[:0]}
 }

@@ -18,16 +18,19 @@ type system interface {
 	stop() error
 }
 
+// sample is one message's delay.
+type sample struct{ written, delay time.Duration }
+
 // samples are the delays of one system's messages.
 type samples struct {
 	mu  sync.Mutex
-	all []time.Duration
+	all []sample
 }
 
 // take takes a message that was written at a time, both since the clock's start.
 func (s *samples) take(written, now time.Duration) {
 	s.mu.Lock()
-	s.all = append(s.all, now-written)
+	s.all = append(s.all, sample{written, now - written})
 	s.mu.Unlock()
 }
 
@@ -43,15 +46,53 @@ func (s *samples) count() int {
 	return len(s.all)
 }
 
-// quantile gives the delay that the share q stays below.
+// quantile gives the delay that the share q of the messages stays below.
 func (s *samples) quantile(q float64) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) == 0 {
+	return quantile(s.all, q)
+}
+
+func quantile(all []sample, q float64) time.Duration {
+	if len(all) == 0 {
 		return 0
 	}
-	slices.Sort(s.all)
-	return s.all[min(int(q*float64(len(s.all))), len(s.all)-1)]
+	delays := make([]time.Duration, len(all))
+	for i, one := range all {
+		delays[i] = one.delay
+	}
+	slices.Sort(delays)
+	return delays[min(int(q*float64(len(delays))), len(delays)-1)]
+}
+
+// seconds gives the messages by the second in which they were written.
+func (s *samples) seconds() map[int][]sample {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	by := map[int][]sample{}
+	for _, one := range s.all {
+		second := int(one.written / time.Second)
+		by[second] = append(by[second], one)
+	}
+	return by
+}
+
+// medianRatio compares two systems' quantiles second by second and gives the
+// median of the ratios: so a second in which the machine was busy with
+// something else counts as one.
+func medianRatio(a, b *samples, q float64) float64 {
+	ours, theirs := a.seconds(), b.seconds()
+	var ratios []float64
+	for second, some := range ours {
+		if other := theirs[second]; 2*len(other) > len(some) && 2*len(some) > len(other) {
+			ratios = append(ratios, float64(quantile(some, q))/float64(quantile(other, q)))
+		}
+	}
+	if len(ratios) == 0 {
+		return 0
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
 }
 
 // clock is the time that all delays are measured by.
@@ -178,5 +219,6 @@ func reportLatency(v Values, c crowding, sent int, taken []*samples, report func
 	for _, q := range quantiles {
 		ratio := float64(taken[0].quantile(q.q)) / float64(taken[1].quantile(q.q))
 		report(Result{Case: "callboard / mosquitto, " + at, Metric: "latency " + q.name, Value: ratio, Unit: "ratio"})
+		report(Result{Case: "callboard / mosquitto, " + at, Metric: "latency " + q.name + ", median of the seconds", Value: medianRatio(taken[0], taken[1], q.q), Unit: "ratio"})
 	}
 }

@@ -16,15 +16,21 @@ import (
 // subscribers, and the same messages.
 type relay struct {
 	broker     *mosquitto
-	publishers []*mqttClient
-	topics     []string
+	publishers []*publisher
 	clients    []*mqttClient
-	reading    sync.WaitGroup
+	running    sync.WaitGroup // publishers and subscribers
 	stopping   atomic.Bool
 	failed     chan error
 	clock      clock
 	head, tail []byte // of a message, around its time
-	text       []byte
+}
+
+// publisher is a robot's connection. As a Player server's, a goroutine of its
+// own writes to it.
+type publisher struct {
+	client *mqttClient
+	topic  string
+	due    chan struct{}
 }
 
 // newMosquitto connects publishers and subscribers. template is a notification
@@ -35,17 +41,19 @@ func newMosquitto(ctx context.Context, c crowding, path, dir string, template []
 	if end < 0 {
 		return nil, fmt.Errorf("no time in %.80s", template)
 	}
-	r := &relay{clock: time0, head: template[:at], tail: template[at+end:], failed: make(chan error, c.subscribers)}
+	r := &relay{clock: time0, head: template[:at], tail: template[at+end:], failed: make(chan error, c.robots+c.subscribers)}
 	var err error
 	if r.broker, err = startMosquitto(ctx, path, dir); err != nil {
 		return nil, fmt.Errorf("starting mosquitto: %w", err)
 	}
 	for i := range c.robots {
-		p, err := dialMQTT(ctx, r.broker.address, fmt.Sprintf("robot-%d", i))
+		client, err := dialMQTT(ctx, r.broker.address, fmt.Sprintf("robot-%d", i))
 		if err != nil {
 			return nil, errors.Join(err, r.stop())
 		}
-		r.publishers, r.topics = append(r.publishers, p), append(r.topics, fmt.Sprintf("robots/r%d", i))
+		p := &publisher{client, fmt.Sprintf("robots/r%d", i), make(chan struct{}, 1024)}
+		r.publishers = append(r.publishers, p)
+		r.running.Go(func() { r.send(p) })
 	}
 	for i := range c.subscribers {
 		s, err := dialMQTT(ctx, r.broker.address, fmt.Sprintf("subscriber-%d", i))
@@ -56,7 +64,7 @@ func newMosquitto(ctx context.Context, c crowding, path, dir string, template []
 		if err != nil {
 			return nil, errors.Join(err, r.stop())
 		}
-		r.reading.Go(func() { r.receive(s, to) })
+		r.running.Go(func() { r.receive(s, to) })
 	}
 	return r, nil
 }
@@ -78,18 +86,36 @@ func (r *relay) receive(c *mqttClient, to *samples) {
 }
 
 func (r *relay) publish(robot int) error {
-	r.text = append(r.text[:0], r.head...)
-	r.text = strconv.AppendFloat(r.text, r.clock.seconds(), 'f', -1, 64)
-	r.text = append(r.text, r.tail...)
-	return r.publishers[robot].publish(r.topics[robot], r.text)
+	r.publishers[robot].due <- struct{}{}
+	return nil
+}
+
+// send writes a robot's messages when they are due.
+func (r *relay) send(p *publisher) {
+	var text []byte
+	for range p.due {
+		text = append(text[:0], r.head...)
+		text = strconv.AppendFloat(text, r.clock.seconds(), 'f', -1, 64)
+		text = append(text, r.tail...)
+		if err := p.client.publish(p.topic, text); err != nil {
+			r.failed <- fmt.Errorf("mosquitto's publisher: %w", err)
+			return
+		}
+	}
 }
 
 func (r *relay) stop() error {
 	r.stopping.Store(true)
-	for _, c := range append(r.publishers, r.clients...) {
+	for _, p := range r.publishers {
+		close(p.due)
+	}
+	for _, c := range r.clients {
 		c.conn.Close()
 	}
-	r.reading.Wait()
+	r.running.Wait()
+	for _, p := range r.publishers {
+		p.client.conn.Close()
+	}
 	close(r.failed)
 	var errs []error
 	for err := range r.failed {
