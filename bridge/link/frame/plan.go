@@ -56,17 +56,15 @@ var numbered = map[reflect.Type][]string{
 	reflect.TypeFor[overlay.ClientSources](): {"Client"},
 }
 
-// messages and registry are the plans of all that a frame can carry; Format
-// is a number for what they say, to be compared before two ends talk.
-var (
-	planner  = newPlans()
-	messages = planner.union("message", messageTypes)
-	Format   = formatOf(messages)
-)
+// messages is the plan of all that a frame can carry.
+var messages = newPlans().union("message", messageTypes)
 
-func formatOf(p *plan) uint64 {
+// Format is a number for what messages are made of and how they are written.
+// Two ends compare it before they talk: it differs between releases whose
+// messages do.
+func Format() uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(p.shape))
+	h.Write([]byte(messages.shape))
 	return h.Sum64()
 }
 

@@ -1,0 +1,369 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// event is a call of a Handler.
+type event struct {
+	what      string // "up", "frame", "down"
+	neighbour overlay.BrokerID
+	session   uint64
+	messages  []overlay.Message
+}
+
+// recorder is a Handler that hands its calls to the test.
+type recorder struct {
+	mu     sync.Mutex
+	all    []event
+	events chan event
+}
+
+func newRecorder() *recorder { return &recorder{events: make(chan event, 10_000)} }
+
+func (r *recorder) add(e event) {
+	r.mu.Lock()
+	r.all = append(r.all, e)
+	r.mu.Unlock()
+	r.events <- e
+}
+
+func (r *recorder) Up(n overlay.BrokerID, s uint64)   { r.add(event{"up", n, s, nil}) }
+func (r *recorder) Down(n overlay.BrokerID, s uint64) { r.add(event{"down", n, s, nil}) }
+func (r *recorder) Frame(n overlay.BrokerID, s uint64, m []overlay.Message) {
+	r.add(event{"frame", n, s, m})
+}
+
+// expect waits for the next call.
+func (r *recorder) expect(t *testing.T, what string) event {
+	t.Helper()
+	select {
+	case e := <-r.events:
+		if e.what != what {
+			t.Fatalf("%s of %s, session %d; expected %s", e.what, e.neighbour, e.session, what)
+		}
+		return e
+	case <-time.After(20 * time.Second):
+		t.Fatalf("no %s came", what)
+	}
+	panic("unreachable")
+}
+
+// broker is one end under test.
+type broker struct {
+	*Links
+	*recorder
+	stop func()
+	err  error
+	log  *syncBuffer
+}
+
+// syncBuffer takes a log.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// start runs links until the test ends or stop is called.
+func start(t *testing.T, cfg Config) *broker {
+	t.Helper()
+	b := &broker{recorder: newRecorder(), log: &syncBuffer{}}
+	if cfg.Handler == nil {
+		cfg.Handler = b.recorder
+	}
+	cfg.Logger = slog.New(slog.NewTextHandler(b.log, nil))
+	if cfg.DialMin == 0 {
+		cfg.DialMin = time.Millisecond
+	}
+	var err error
+	if b.Links, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		b.err = b.Run(ctx)
+		close(done)
+	}()
+	b.stop = func() {
+		cancel()
+		<-done
+	}
+	t.Cleanup(b.stop)
+	return b
+}
+
+func head(n uint64) *overlay.HeadMessage {
+	return &overlay.HeadMessage{Key: overlay.Key{Client: "c", Session: overlay.Session{Edge: "b1"}, Source: "b2", Stamp: 5}, Last: n}
+}
+
+func reading(n int) *overlay.NotifyMessage {
+	return &overlay.NotifyMessage{
+		Reading: &overlay.Reading{Robot: "r0", Interface: "laser", Time: float64(n), JSON: []byte(fmt.Sprintf(`{"ranges":[%d%s]}`, n, bytes.Repeat([]byte(",1.5"), 180)))},
+		Hits:    []overlay.KeyHit{{Key: head(0).Key, Seq: uint64(n), Names: []protocol.Matched{{ID: "near"}}}},
+	}
+}
+
+// network is a way for two brokers to reach each other.
+type network struct {
+	name   string
+	listen func(t *testing.T) net.Listener
+	dial   func(ctx context.Context, address string) (net.Conn, error)
+	tls    func(id string) *TLS
+}
+
+func networks(t *testing.T) []network {
+	var memory Memory
+	ca := newAuthority(t)
+	tcp := func(t *testing.T) net.Listener {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	none := func(string) *TLS { return nil }
+	return []network{
+		{"memory", func(t *testing.T) net.Listener {
+			l, err := memory.Listen(t.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}, memory.Dial, none},
+		{"tcp", tcp, nil, none},
+		{"tls", tcp, nil, func(id string) *TLS { return ca.sign(t, id) }},
+	}
+}
+
+// pair starts b1, which dials, and b2.
+func pair(t *testing.T, n network, change func(*Config)) (b1, b2 *broker) {
+	listener := n.listen(t)
+	c2 := Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener, TLS: n.tls("b2")}
+	c1 := Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}, Dial: n.dial, TLS: n.tls("b1")}
+	if change != nil {
+		change(&c1)
+		change(&c2)
+	}
+	b2 = start(t, c2)
+	b1 = start(t, c1)
+	return b1, b2
+}
+
+func TestFramesComeInOrder(t *testing.T) {
+	for _, n := range networks(t) {
+		for _, compress := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/compress=%v", n.name, compress), func(t *testing.T) {
+				b1, b2 := pair(t, n, func(c *Config) { c.Compress = compress })
+				up1, up2 := b1.expect(t, "up"), b2.expect(t, "up")
+				const frames = 300
+				sent := make([][]overlay.Message, frames)
+				for i := range sent {
+					sent[i] = []overlay.Message{reading(i), head(uint64(i))}
+				}
+				for _, end := range []struct {
+					from, to *broker
+					up       event
+				}{{b1, b2, up1}, {b2, b1, up2}} {
+					for i := range sent {
+						end.from.Send(&overlay.Frame{Neighbour: end.up.neighbour, Session: end.up.session, Messages: sent[i]})
+					}
+				}
+				for _, to := range []*broker{b1, b2} {
+					for i := range sent {
+						got := to.expect(t, "frame")
+						if diff := cmp.Diff(sent[i], got.messages, cmpopts.IgnoreUnexported(overlay.Reading{}), cmp.Comparer(bytes.Equal)); diff != "" {
+							t.Fatalf("frame %d: %s", i, diff)
+						}
+					}
+				}
+				st := b1.Status()[0]
+				if !st.Up || st.Compressed != compress || st.Sent.Frames != frames || st.Received.Messages != 2*frames || !st.Dials {
+					t.Errorf("%+v", st)
+				}
+				if less := st.Received.Bytes < st.Received.Plain/4; less != compress {
+					t.Errorf("%d bytes for %d", st.Received.Bytes, st.Received.Plain)
+				}
+				b1.stop()
+				if b1.err != nil {
+					t.Error(b1.err)
+				}
+				if down := b1.expect(t, "down"); down.session != up1.session {
+					t.Errorf("session %d ended; expected %d", down.session, up1.session)
+				}
+				b2.expect(t, "down")
+				if st := b2.Status()[0]; st.Up || st.Problem != "it ended the session: the broker stops" {
+					t.Errorf("%+v", st)
+				}
+			})
+		}
+	}
+}
+
+func TestCompressionIfBothAsk(t *testing.T) {
+	b1, b2 := pair(t, networks(t)[1], func(c *Config) { c.Compress = c.Self == "b1" })
+	b1.expect(t, "up")
+	b2.expect(t, "up")
+	if b1.Status()[0].Compressed || b2.Status()[0].Compressed {
+		t.Error("compressed, though b2 did not ask for it")
+	}
+}
+
+func TestSessionsAreNumbered(t *testing.T) {
+	n := networks(t)[1]
+	listener := n.listen(t)
+	b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}})
+	var last uint64
+	for i := range 3 {
+		if i > 0 {
+			var err error
+			if listener, err = net.Listen("tcp", listener.Addr().String()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b2 := start(t, Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener})
+		up := b1.expect(t, "up")
+		if up.session <= last {
+			t.Errorf("session %d after %d", up.session, last)
+		}
+		b2.Send(&overlay.Frame{Neighbour: "b1", Session: b2.expect(t, "up").session, Messages: []overlay.Message{head(1)}})
+		if got := b1.expect(t, "frame"); got.session != up.session {
+			t.Errorf("a frame of session %d in session %d", got.session, up.session)
+		}
+		b1.Send(&overlay.Frame{Neighbour: "b2", Session: last, Messages: []overlay.Message{head(99)}}) // of the session before
+		last = up.session
+		b2.stop()
+		b1.expect(t, "down")
+		b1.Send(&overlay.Frame{Neighbour: "b2", Session: last, Messages: []overlay.Message{head(98)}})
+		for _, e := range b2.all {
+			if e.what == "frame" {
+				t.Errorf("a frame of a session that has ended arrived: %v", e.messages)
+			}
+		}
+	}
+	if got := b1.Status()[0].Dropped; got != 6 {
+		t.Errorf("%d messages dropped; expected 6", got)
+	}
+}
+
+func TestWrongConfigurations(t *testing.T) {
+	h := newRecorder()
+	for _, tt := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{Handler: h}, `links of broker "": own id: an id of 0 bytes; expected 1 to 256`},
+		{Config{Self: "b1"}, `links of broker "b1": no handler`},
+		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{ID: "b1"}}}, `links of broker "b1": neighbour "b1" has the broker's own id`},
+		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{ID: "b2"}}}, `links of broker "b1": neighbour "b2" has no address; expected host:port, since the lower id ("b1") dials`},
+		{Config{Self: "b3", Handler: h, Neighbours: []Neighbour{{ID: "b2"}}}, `links of broker "b3": neighbour "b2" dials, since its id is the lower one, but there is nothing to listen on`},
+		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{"b2", "a:1"}, {"b2", "a:2"}}}, `links of broker "b1": neighbour "b2" is listed twice`},
+		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{"b\n", "a:1"}}}, `links of broker "b1": neighbour "b\n": the id "b\n" is not printable text`},
+		{Config{Self: "b1", Handler: h, Heartbeat: 2, Deadline: 1}, `links of broker "b1": a deadline of 1ns is not longer than the heartbeat of 2ns`},
+		{Config{Self: "b1", Handler: h, MaxFrame: 1}, `links of broker "b1": frames of up to 1 bytes; expected 65536 to 1073741824`},
+	} {
+		if _, err := New(tt.cfg); err == nil || err.Error() != tt.want {
+			t.Errorf("%v; expected %s", err, tt.want)
+		}
+	}
+}
+
+func TestAListenerThatFails(t *testing.T) {
+	listener := networks(t)[1].listen(t)
+	l, err := New(Config{Self: "b2", Handler: newRecorder(), Listener: listener, Neighbours: []Neighbour{{ID: "b1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	if err := l.Run(context.Background()); err == nil {
+		t.Error("Run ended without an error")
+	}
+	if err := l.Run(context.Background()); err == nil {
+		t.Error("Run ran twice")
+	}
+}
+
+// authority signs certificates.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pool *x509.CertPool
+}
+
+func newAuthority(t *testing.T) *authority {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "brokers"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &authority{cert: cert, key: key, pool: x509.NewCertPool()}
+	a.pool.AddCert(cert)
+	return a
+}
+
+// sign makes a certificate for a name, good for servers only.
+func (a *authority) sign(t *testing.T, name string) *TLS {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	if ip := net.ParseIP(name); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &TLS{Certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, Authorities: a.pool}
+}

@@ -1,0 +1,238 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"callboard/bridge/overlay"
+)
+
+// peer is what is known of one neighbour. Its goroutine dials or waits to be
+// dialed, and sees one session after the other through.
+type peer struct {
+	Neighbour
+	links   *Links
+	log     *slog.Logger
+	offered chan *session // handshake done, from those who accept
+
+	mu       sync.Mutex
+	current  *session
+	problem  string // why there is no session, the last that was told
+	sessions uint64
+
+	sent, received traffic
+	dropped        atomic.Uint64 // messages of sessions that had ended, or for which there was no room
+}
+
+func newPeer(l *Links, n Neighbour) *peer {
+	return &peer{Neighbour: n, links: l, log: l.cfg.Logger.With("link", string(n.ID)), offered: make(chan *session)}
+}
+
+// dials tells whether this side is the one that dials.
+func (p *peer) dials() bool { return p.links.cfg.Self < p.ID }
+
+func (p *peer) run(ctx context.Context) {
+	if p.dials() {
+		p.dialOn(ctx)
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-p.offered:
+			for s != nil {
+				s = p.carry(ctx, s)
+			}
+		}
+	}
+}
+
+// dialOn dials, again and again.
+func (p *peer) dialOn(ctx context.Context) {
+	cfg := &p.links.cfg
+	wait := cfg.DialMin
+	for {
+		s, err := p.dial(ctx)
+		if ctx.Err() != nil {
+			if s != nil {
+				s.raw.Close()
+			}
+			return
+		}
+		if err != nil {
+			p.tell(err)
+		} else {
+			p.carry(ctx, s)
+			if time.Since(s.since) > s.conn.deadline { // it was a real one
+				wait = cfg.DialMin
+			}
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait/2+1))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		wait = min(2*wait, cfg.DialMax)
+	}
+}
+
+// tell logs why there is no session, once.
+func (p *peer) tell(err error) {
+	p.mu.Lock()
+	known := p.problem == err.Error()
+	p.problem = err.Error()
+	p.mu.Unlock()
+	if !known {
+		p.log.Warn("no link", "address", p.Address, "error", err)
+	}
+}
+
+func (p *peer) dial(ctx context.Context) (*session, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.links.cfg.Handshake)
+	defer cancel()
+	raw, err := p.links.cfg.Dial(ctx, p.Address)
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) })()
+	attempt := p.links.attempts.Add(1)
+	o, err := p.links.open(ctx, raw, true)
+	if err == nil {
+		var h hello
+		if h, err = o.greet(p.links, p.Neighbour, attempt); err == nil {
+			return newSession(p, o, h, attempt), nil
+		}
+	}
+	raw.Close()
+	return nil, err
+}
+
+// carry sees a session through. It gives the one that takes its place, if
+// that is why it ended.
+func (p *peer) carry(ctx context.Context, s *session) (next *session) {
+	s.number = p.links.sessions.Add(1)
+	p.mu.Lock()
+	p.current, p.problem = s, ""
+	p.sessions++
+	p.mu.Unlock()
+	log := p.log.With("session", s.number)
+	log.Info("link up", "remote", s.raw.RemoteAddr().String(), "compressed", s.compress)
+	handler := p.links.cfg.Handler
+	handler.Up(p.ID, s.number)
+	s.run(func() error {
+		select {
+		case <-s.ended:
+			return nil
+		case <-ctx.Done():
+			return errStopping
+		case next = <-p.offered:
+			return errReplaced
+		}
+	})
+	p.mu.Lock()
+	p.current = nil
+	p.problem = s.why().Error()
+	p.mu.Unlock()
+	for _, messages := range s.take(nil) {
+		p.dropped.Add(uint64(len(messages)))
+	}
+	log.Info("link down", "reason", s.why())
+	handler.Down(p.ID, s.number)
+	return next
+}
+
+func (p *peer) send(frame *overlay.Frame) {
+	p.mu.Lock()
+	s := p.current
+	p.mu.Unlock()
+	if len(frame.Messages) == 0 {
+		return
+	}
+	if s == nil || s.number != frame.Session || !s.enqueue(frame.Messages) {
+		p.dropped.Add(uint64(len(frame.Messages)))
+	}
+}
+
+// stale refuses a connection that is older than the one in use: it took its
+// time on the way.
+func (p *peer) stale(attempt uint64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current != nil && attempt <= p.current.attempt {
+		return refuse("this connection of broker %q is older than the one in use", p.ID)
+	}
+	return nil
+}
+
+// maxOpening is how many connections may be in their handshake at once.
+const maxOpening = 64
+
+// accept takes connections until ctx ends.
+func (l *Links) accept(ctx context.Context) error {
+	room := make(chan struct{}, maxOpening)
+	for {
+		raw, err := l.cfg.Listener.Accept()
+		if ctx.Err() != nil {
+			if err == nil {
+				raw.Close()
+			}
+			return nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return fmt.Errorf("listen on %v: %w", l.cfg.Listener.Addr(), err)
+		}
+		if err != nil { // no descriptors, say: they may come back
+			l.cfg.Logger.Warn("cannot accept a link", "error", err)
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(l.cfg.DialMin):
+			}
+			continue
+		}
+		select {
+		case room <- struct{}{}:
+			l.wg.Go(func() {
+				l.admit(ctx, raw)
+				<-room
+			})
+		default:
+			l.refused.Add(1)
+			raw.Close()
+		}
+	}
+}
+
+// admit does the handshake with who has connected and hands the session to the
+// peer's goroutine.
+func (l *Links) admit(ctx context.Context, raw net.Conn) {
+	defer context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) })()
+	o, err := l.open(ctx, raw, false)
+	if err == nil {
+		var p *peer
+		var h hello
+		if p, h, err = o.welcome(l); err == nil {
+			select {
+			case p.offered <- newSession(p, o, h, h.Attempt):
+			case <-ctx.Done():
+				raw.Close()
+			}
+			return
+		}
+	}
+	raw.Close()
+	l.refused.Add(1)
+	if ctx.Err() == nil {
+		l.cfg.Logger.Warn("link refused", "remote", raw.RemoteAddr().String(), "error", err)
+	}
+}

@@ -1,0 +1,318 @@
+package link
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"callboard/bridge/link/frame"
+	"callboard/bridge/overlay"
+)
+
+// Why sessions end, beside what the network says.
+var (
+	errStopping = errors.New("the broker stops")
+	errReplaced = errors.New("the neighbour has connected anew")
+	errFull     = errors.New("more waits to be sent than may")
+)
+
+// byeTime is how long the last piece of a session may take.
+const byeTime = 200 * time.Millisecond
+
+// session is one life of a link: a connection with its two goroutines.
+type session struct {
+	number   uint64
+	attempt  uint64 // of the dialing side
+	peer     *peer
+	raw      net.Conn
+	conn     *patient
+	r        *bufio.Reader
+	since    time.Time
+	beat     time.Duration // longest own silence
+	maxFrame int           // that the other side takes, bytes
+	compress bool
+	ended    chan struct{}
+	wake     chan struct{} // the writer has something to do
+
+	mu      sync.Mutex
+	queue   [][]overlay.Message
+	waiting int // weight of queue
+	reason  error
+
+	writing atomic.Bool // in the middle of a piece
+}
+
+func newSession(p *peer, o *opening, h hello, attempt uint64) *session {
+	cfg := &p.links.cfg
+	beat := time.Duration(h.Heartbeat) * time.Microsecond
+	ended := make(chan struct{})
+	o.raw.SetDeadline(time.Time{})
+	s := &session{
+		attempt: attempt, peer: p, raw: o.raw, r: o.r,
+		conn:  &patient{Conn: o.conn, deadline: max(cfg.Deadline, 3*beat), ended: ended},
+		since: time.Now(), beat: cfg.Heartbeat, maxFrame: int(min(h.MaxFrame, maxMaxFrame)),
+		compress: cfg.Compress && h.Compress, ended: ended, wake: make(chan struct{}, 1),
+	}
+	// The handshake may have read on: what it has comes first.
+	already, _ := o.r.Peek(o.r.Buffered())
+	s.r = bufio.NewReaderSize(io.MultiReader(newRest(already), s.conn), readChunk)
+	return s
+}
+
+// enqueue hands messages to the writer. It tells whether there was room; if
+// not, the session ends.
+func (s *session) enqueue(messages []overlay.Message) bool {
+	w := weigh(messages)
+	s.mu.Lock()
+	if s.reason != nil {
+		s.mu.Unlock()
+		return false
+	}
+	if s.waiting > 0 && s.waiting+w > s.peer.links.cfg.QueueBytes {
+		waiting := s.waiting
+		s.mu.Unlock()
+		s.end(fmt.Errorf("%w: %d bytes and %d more", errFull, waiting, w))
+		return false
+	}
+	s.queue = append(s.queue, messages)
+	s.waiting += w
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// take gives the writer all that waits.
+func (s *session) take(into [][]overlay.Message) [][]overlay.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.queue
+	s.queue = into[:0]
+	return taken
+}
+
+// release makes room for others of a weight that is written.
+func (s *session) release(weight int) {
+	s.mu.Lock()
+	s.waiting -= weight
+	s.mu.Unlock()
+}
+
+// end ends the session, once, from any goroutine; it waits for nothing.
+func (s *session) end(reason error) {
+	s.mu.Lock()
+	if s.reason != nil {
+		s.mu.Unlock()
+		return
+	}
+	s.reason = reason
+	close(s.ended)
+	s.mu.Unlock()
+	s.conn.interrupt()
+}
+
+func (s *session) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason
+}
+
+// run carries the session until it ends: the reader and the writer are gone
+// when it returns, and the connection is closed.
+func (s *session) run(stop func() error) {
+	var wg sync.WaitGroup
+	wg.Go(func() { s.end(s.read()) })
+	wg.Go(func() { s.end(s.write()) })
+	if reason := stop(); reason != nil {
+		s.end(reason)
+	}
+	wg.Wait()
+	s.close()
+}
+
+// close tells the other side why, if that can still be told, and closes the
+// connection: at once, so that the other side knows too.
+func (s *session) close() {
+	reason := s.why()
+	var bye *byeError
+	told := errors.As(reason, &bye)
+	if !told && !s.writing.Load() && !lost(reason) {
+		s.raw.SetDeadline(time.Now().Add(byeTime))
+		_, err := s.conn.Conn.Write(textPiece(pieceBye, reason.Error()))
+		told = err == nil
+	}
+	if tcp, ok := s.raw.(*net.TCPConn); ok && !told {
+		tcp.SetLinger(0) // what waits in the kernel's buffers is not to hold up the end
+	}
+	s.raw.Close()
+}
+
+// lost tells whether the connection itself has failed.
+func lost(reason error) bool {
+	var network net.Error
+	return errors.Is(reason, io.EOF) || errors.Is(reason, io.ErrUnexpectedEOF) || errors.Is(reason, io.ErrClosedPipe) ||
+		(errors.As(reason, &network) && !errors.Is(reason, os.ErrDeadlineExceeded))
+}
+
+// byeError is what the other side gave as its reason.
+type byeError struct{ reason string }
+
+func (b *byeError) Error() string { return "it ended the session: " + b.reason }
+
+func (s *session) limit(kind byte) int {
+	switch kind {
+	case pieceHeartbeat:
+		return 0
+	case pieceFrame:
+		return s.peer.links.cfg.MaxFrame
+	case pieceCompressed:
+		if s.compress {
+			return s.peer.links.cfg.MaxFrame
+		}
+	case pieceBye:
+		return maxReason
+	}
+	return -1
+}
+
+// read takes what the neighbour sends to the handler, until something fails.
+func (s *session) read() error {
+	decoder := frame.NewDecoder()
+	var inflate *inflater
+	if s.compress {
+		inflate = newInflater(s.peer.links.cfg.MaxFrame)
+	}
+	var buf []byte
+	for {
+		kind, content, err := readPiece(s.r, buf, s.limit)
+		if err != nil {
+			return s.explain(err)
+		}
+		s.peer.received.bytes.Add(uint64(pieceHead + len(content)))
+		plain := content
+		switch kind {
+		case pieceHeartbeat:
+			buf = content
+			continue
+		case pieceBye:
+			return &byeError{printable(content)}
+		case pieceCompressed:
+			if plain, err = inflate.inflate(content); err != nil {
+				return fmt.Errorf("a compressed frame: %w", err)
+			}
+		}
+		messages, err := decoder.Decode(plain)
+		if err != nil {
+			return err
+		}
+		s.peer.received.count(messages, len(plain))
+		buf = keep(content)
+		s.peer.links.cfg.Handler.Frame(s.peer.ID, s.number, messages)
+	}
+}
+
+// keep gives a buffer back for the next frame, unless it is large.
+func keep(b []byte) []byte {
+	if cap(b) > keptBuffer {
+		return nil
+	}
+	return b[:0]
+}
+
+func (s *session) explain(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("nothing came for %v: %w", s.conn.deadline, err)
+	}
+	return err
+}
+
+// write sends what waits, and a heartbeat after a silence.
+func (s *session) write() error {
+	w := writer{session: s, encoder: frame.NewEncoder()}
+	if s.compress {
+		w.deflate = newDeflater()
+	}
+	timer := time.NewTimer(s.beat)
+	defer timer.Stop()
+	var frames [][]overlay.Message
+	for {
+		select {
+		case <-s.ended:
+			return net.ErrClosed
+		case <-timer.C:
+			w.out = endPiece(beginPiece(w.out, pieceHeartbeat), 0)
+		case <-s.wake:
+			frames = s.take(frames)
+			for i, messages := range frames {
+				if err := w.frame(messages); err != nil {
+					return err
+				}
+				frames[i] = nil
+			}
+		}
+		if err := w.flush(); err != nil {
+			return err
+		}
+		timer.Reset(s.beat)
+	}
+}
+
+// writer turns frames into bytes.
+type writer struct {
+	*session
+	encoder *frame.Encoder
+	deflate *deflater
+	plain   []byte
+	out     []byte
+}
+
+// frame appends a frame to what is to be written, and writes if that is enough.
+func (w *writer) frame(messages []overlay.Message) error {
+	start := len(w.out)
+	var err error
+	if w.deflate == nil {
+		w.out, err = w.encoder.Append(beginPiece(w.out, pieceFrame), messages)
+		w.peer.sent.count(messages, len(w.out)-start-pieceHead)
+	} else {
+		w.plain, err = w.encoder.Append(w.plain[:0], messages)
+		w.peer.sent.count(messages, len(w.plain))
+		w.out = w.deflate.piece(w.out, w.plain)
+		w.plain = keep(w.plain)
+	}
+	if err != nil {
+		return err
+	}
+	if n := len(w.out) - start - pieceHead; n > w.maxFrame {
+		return fmt.Errorf("a frame of %d bytes where the neighbour takes up to %d", n, w.maxFrame)
+	}
+	endPiece(w.out, start)
+	w.release(weigh(messages))
+	if len(w.out) >= writeChunk {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *writer) flush() error {
+	w.writing.Store(true)
+	n, err := w.conn.Write(w.out)
+	w.peer.sent.bytes.Add(uint64(n))
+	if err != nil {
+		w.writing.Store(n > 0)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("nothing could be sent for %v: %w", w.conn.deadline, err)
+		}
+		return err
+	}
+	w.writing.Store(false)
+	w.out = keep(w.out)
+	return nil
+}

@@ -1,0 +1,73 @@
+package link
+
+import (
+	"sync/atomic"
+	"time"
+
+	"callboard/bridge/overlay"
+)
+
+// Status is what is known of the link with a neighbour. Counts go on from
+// session to session.
+type Status struct {
+	Neighbour  Neighbour
+	Dials      bool      // this side dials
+	Up         bool      // there is a session
+	Session    uint64    // its number
+	Since      time.Time // when it began
+	Compressed bool
+	Waiting    int    // bytes that wait to be sent, about
+	Problem    string // why there is no session, or why the last one ended; "" if there is one
+	Sessions   uint64 // so far
+	Sent       Traffic
+	Received   Traffic
+	Dropped    uint64 // messages given to Send that were not sent: their session had ended
+}
+
+// Traffic is what went one way.
+type Traffic struct {
+	Frames, Messages uint64
+	Plain            uint64 // bytes of frames before compression
+	Bytes            uint64 // bytes on the link: compressed, with heartbeats, without TLS
+}
+
+// Status lists the links in the order of the configuration.
+func (l *Links) Status() []Status {
+	all := make([]Status, 0, len(l.cfg.Neighbours))
+	for _, n := range l.cfg.Neighbours {
+		all = append(all, l.peers[n.ID].status())
+	}
+	return all
+}
+
+// Refused tells how many connections that came in were refused so far.
+func (l *Links) Refused() uint64 { return l.refused.Load() }
+
+func (p *peer) status() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st := Status{
+		Neighbour: p.Neighbour, Dials: p.dials(), Problem: p.problem, Sessions: p.sessions,
+		Sent: p.sent.read(), Received: p.received.read(), Dropped: p.dropped.Load(),
+	}
+	if s := p.current; s != nil {
+		st.Up, st.Session, st.Since, st.Compressed = true, s.number, s.since, s.compress
+		s.mu.Lock()
+		st.Waiting = s.waiting
+		s.mu.Unlock()
+	}
+	return st
+}
+
+// traffic counts what goes one way.
+type traffic struct{ frames, messages, plain, bytes atomic.Uint64 }
+
+func (t *traffic) count(messages []overlay.Message, plain int) {
+	t.frames.Add(1)
+	t.messages.Add(uint64(len(messages)))
+	t.plain.Add(uint64(plain))
+}
+
+func (t *traffic) read() Traffic {
+	return Traffic{Frames: t.frames.Load(), Messages: t.messages.Load(), Plain: t.plain.Load(), Bytes: t.bytes.Load()}
+}
