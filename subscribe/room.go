@@ -63,9 +63,18 @@ type valued struct {
 // that values find at once.
 type group struct {
 	program *program
+	guard   guard
 	many    bool    // several values may find it
 	plain   entries // need only readings that match
 	state   entries // need to see readings that do not match, too
+}
+
+// guard is an interval of a value that a reading must meet for a condition to
+// be true: asked first, since it is at hand where the condition is not.
+type guard struct {
+	value  *condition.Value // nil if there is none
+	slot   int
+	lo, hi float64
 }
 
 // change puts an entry or takes it away.
@@ -96,6 +105,9 @@ func (r *room) change(e *entry, plan *condition.Plan, put bool) {
 
 func (r *room) changeGroup(e *entry, plan *condition.Plan, put bool) {
 	g := group{program: e.program, many: len(plan.Accesses) > 1}
+	if a := plan.Guard; a != nil {
+		g.guard = guard{condition.SchemaValue(a.Value), a.Value, a.Lo, a.Hi}
+	}
 	if old := r.group(e.program, plan); old != nil {
 		g = *old
 	}

@@ -143,6 +143,15 @@ func (s *Session) Down() {
 	s.devices.Store(new([]player.Addr))
 }
 
+// Find tests a reading and gives how many subscriptions it matches, without
+// telling: the work of the matcher alone, for measuring. Policies see it.
+func (s *Session) Find(a *view.Arrival) (matches int) {
+	s.begin()
+	defer s.end()
+	s.find(a)
+	return len(s.sure) + len(s.found)
+}
+
 // What sees may be, apart from a version.
 const (
 	idle     = 0

@@ -55,6 +55,9 @@ func (s *Session) look(r *room, a *view.Arrival) {
 		s.seen.begin()
 	}
 	for _, g := range s.groups {
+		if g.guard.value != nil && !s.passes(&g.guard, a) {
+			continue
+		}
 		if g.many {
 			if _, had := s.seen.at(g.program.number); had {
 				continue
@@ -63,6 +66,15 @@ func (s *Session) look(r *room, a *view.Arrival) {
 		s.group(g, a)
 	}
 	r.rest.each(0, func(_ uint64, g *group) { s.group(g, a) })
+}
+
+// passes tells whether a reading meets a guard.
+func (s *Session) passes(g *guard, a *view.Arrival) bool {
+	if now, prev := g.value.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {
+		return false
+	}
+	x := s.env.Value(g.slot, g.value)
+	return g.lo <= x && x <= g.hi
 }
 
 // group tests a reading against all entries with one condition.

@@ -15,6 +15,9 @@ type Plan struct {
 	Accesses []Access
 	// Exact: it is true if, and only if, the one access is met.
 	Exact bool
+	// Guard: if it is true, this is met too, a value of the schema's; nil if
+	// there is no such.
+	Guard *Access
 }
 
 // Access is an interval of a value.
@@ -57,7 +60,41 @@ func (p *Program) Plan(robot string, known bool) Plan {
 	var out Plan
 	exact := pl.take(start, &out.Accesses, map[uint8]bool{})
 	out.Exact = exact && len(out.Accesses) == 1 && p.needsOnly(p.value(uint16(out.Accesses[0].Value)))
+	if !out.Exact {
+		out.Guard = pl.guard(start, out.Accesses)
+	}
 	return out
+}
+
+// guard finds the test that fewest readings meet of those that must hold for
+// the condition to be true, apart from its accesses.
+func (pl *planner) guard(start uint8, accesses []Access) *Access {
+	var best *Access
+	least := 1.0
+	for i := range pl.program.tests {
+		t := &pl.program.tests[i]
+		if t.kind != testSpan || int(t.value) >= len(schemaValues) || slices.ContainsFunc(accesses, func(a Access) bool { return a.Value == int(t.value) }) {
+			continue
+		}
+		if yes, _ := pl.weights(t); yes < least && !pl.without(start, uint8(i), new([mostTests]bool)) {
+			best, least = &Access{Value: int(t.value), Lo: t.lo, Hi: t.hi}, yes
+		}
+	}
+	return best
+}
+
+// without tells whether the condition can be true although a test does not
+// hold.
+func (pl *planner) without(at, test uint8, seen *[mostTests]bool) bool {
+	if at >= endTrue {
+		return at != endFalse
+	}
+	if seen[at] {
+		return false
+	}
+	seen[at] = true
+	t := &pl.program.tests[at]
+	return at != test && pl.without(pl.next(t.yes), test, seen) || pl.without(pl.next(t.no), test, seen)
 }
 
 func (p *Program) needsOnly(v *Value) bool { return v.now == p.needs && v.prev == p.prev }

@@ -4,98 +4,237 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"time"
 
-	"callboard/player"
-	"callboard/player/iface"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 )
 
-// match measures the matcher alone: readings of one robot against many
-// subscriptions.
+// match measures the matcher alone: readings against many subscriptions.
 func match() Workload {
 	return Workload{
 		Name:    "match",
-		Summary: "a reading against many subscriptions",
-		About: `Tests canned laser scans of one robot against subscriptions of the form
-laser.min < C, each C another, of which the given share matches. Reports the
-time and the bytes allocated for a reading, and the memory of a subscription.`,
-		Examples: []string{"callboard bench match", "callboard bench match --subscriptions 1000 --readings 10000"},
+		Summary: "a reading against many subscriptions, beside what else could test it",
+		About: `Tests laser scans of some robots, with their positions, against many
+subscriptions, each a client's. What is measured, in one run, is
+what it takes to find all subscriptions that a reading matches:
+
+  indexed      the matcher
+  scan         plain expr, every condition, one reused machine (over at most
+               100,000 subscriptions, and those that compile in 12 s; more are
+               reckoned from these)
+  robot-hash   the same, but only conditions that ask for this robot, or for none
+  floor        a bare map from robot to an array sorted by the threshold on
+               laser.min, of which each match is visited
+
+and of the matcher the live heap for each subscription, and what it takes to
+install or to remove one more, without compiling it.
+
+  two predicates   robot == "r7" && laser.min < 1.5
+  mixed            three to eight predicates, with or and not; each tenth without
+                   a robot
+  zipf             two predicates, of which few texts have most subscriptions
+  residue          two predicates, but 10 % that no index knows`,
+		Examples: []string{
+			"callboard bench match",
+			`callboard bench match --subscriptions 100000 --workload "two predicates" --selectivity 0.001 --json`,
+		},
 		Parameters: []Parameter{
-			{"subscriptions", "`N` of subscriptions, each a client's", 10000},
-			{"readings", "`N` of readings tested", 500},
-			{"beams", "`N` of ranges of a scan", 181},
-			{"matching", "`SHARE` of the subscriptions that a reading matches", 0.001},
+			{"subscriptions", "`N` of subscriptions (default 1000, 10000, 100000 and 1000000 in turn)", 0},
+			{"workload", "`W`: two predicates, mixed, zipf or residue", "two predicates"},
+			{"selectivity", "the `SHARE` of the subscriptions that a reading matches, from 0.00001 to 0.1", 0.001},
 		},
 		Run: runMatch,
 	}
 }
 
 func runMatch(ctx context.Context, v Values, report func(Result)) error {
-	m, err := subscribe.New(subscribe.Config{})
+	kind, selectivity := v.Text("workload"), v.Float("selectivity")
+	if !slices.Contains(matchKinds, kind) {
+		return fmt.Errorf("--workload is %q, expected two predicates, mixed, zipf or residue", kind)
+	}
+	if !(selectivity >= 1e-5 && selectivity <= 1e-1) {
+		return fmt.Errorf("--selectivity is %v, expected 0.00001 to 0.1", selectivity)
+	}
+	sizes := []int{1_000, 10_000, 100_000, 1_000_000}
+	if n := v.Int("subscriptions"); n != 0 {
+		if n < 1 {
+			return fmt.Errorf("--subscriptions is %d, expected at least 1", n)
+		}
+		sizes = []int{n}
+	}
+	for _, n := range sizes {
+		r := matchRun{kind: kind, selectivity: selectivity, n: n, report: report}
+		if err := r.run(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matchRun measures one size of one workload.
+type matchRun struct {
+	kind        string
+	selectivity float64
+	n           int
+	report      func(Result)
+}
+
+func (r *matchRun) figure(metric string, value float64, unit string) {
+	r.report(Result{Case: fmt.Sprintf("%s, selectivity %v", r.kind, r.selectivity), Metric: metric, Value: value, Unit: unit})
+}
+
+func (r *matchRun) run(ctx context.Context) error {
+	r.figure("subscriptions", float64(r.n), "1")
+	defer debug.SetGCPercent(debug.SetGCPercent(200)) // the collector is not what is measured
+	texts := newMatchTexts(r.kind, r.selectivity, r.n)
+	before := heap()
+	m, err := r.fill(ctx, texts)
 	if err != nil {
 		return err
 	}
-	n, readings := v.Int("subscriptions"), v.Int("readings")
-	before := heap()
-	for i := range n {
-		if err := ctx.Err(); err != nil {
-			return err
+	r.figure("bytes", (float64(heap())-float64(before))/float64(r.n), "B")
+	if err := r.changes(m, texts); err != nil {
+		return err
+	}
+	if err := r.compare(ctx, m, texts); err != nil {
+		return err
+	}
+	runtime.KeepAlive(m)
+	return nil
+}
+
+// fill makes a matcher with all subscriptions.
+func (r *matchRun) fill(ctx context.Context, texts *matchTexts) (*subscribe.Matcher, error) {
+	m, err := subscribe.New(subscribe.Config{})
+	if err != nil {
+		return nil, err
+	}
+	// Compiling may go ahead on another processor.
+	type compiled struct {
+		sub     *subscribe.Subscription
+		problem *subscribe.Problem
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ahead, done := make(chan compiled, 256), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(ahead)
+		for i := range r.n {
+			sub, problem := m.Compile(protocol.Subscription{ID: "near", Condition: texts.text(i)})
+			select {
+			case ahead <- compiled{sub, problem}:
+			case <-ctx.Done():
+				return
+			}
 		}
-		// The scans' nearest range is 5 m.
-		limit := 1 + 3*float64(i)/float64(n)
-		if float64(i) < v.Float("matching")*float64(n) {
-			limit = 6 + float64(i)/float64(n)
+	}()
+	defer func() { cancel(); <-done }()
+	i := 0
+	for c := range ahead {
+		if c.problem != nil {
+			return nil, c.problem
 		}
-		s, problem := m.Compile(protocol.Subscription{ID: "near", Condition: fmt.Sprintf("laser.min < %v", limit)})
+		m.Install(subscribe.Key(i), []*subscribe.Subscription{c.sub})
+		i++
+	}
+	return m, ctx.Err()
+}
+
+// changes measures what one more subscription takes.
+func (r *matchRun) changes(m *subscribe.Matcher, texts *matchTexts) error {
+	const more = 500
+	var sets [][]*subscribe.Subscription
+	for i := range more {
+		sub, problem := m.Compile(protocol.Subscription{ID: "near", Condition: texts.text(r.n + i)})
 		if problem != nil {
 			return problem
 		}
-		m.Install(subscribe.Key(i), []*subscribe.Subscription{s})
+		sets = append(sets, []*subscribe.Subscription{sub})
 	}
-	name := fmt.Sprintf("%d subscriptions", n)
-	report(Result{Case: name, Metric: "memory per subscription", Value: (float64(heap()) - float64(before)) / float64(n), Unit: "B"})
-
-	matched := 0
-	device := &player.Device{Addr: player.Addr{Interf: player.InterfaceLaser}, Robot: "r0"}
-	session := m.NewSession(subscribe.SessionConfig{Robot: "r0", Emit: func(got *subscribe.Matched) { matched += len(got.Matches) }})
-	session.Up([]*player.Device{device})
-	scan := &iface.LaserData{MinAngle: -1.57, MaxAngle: 1.57, Resolution: 0.0175, MaxRange: 8, Ranges: make([]float32, v.Int("beams"))}
-	for i := range scan.Ranges {
-		scan.Ranges[i] = 5 + float32(i%30)/10
+	began := time.Now()
+	for i, set := range sets {
+		m.Install(subscribe.Key(r.n+i), set)
 	}
-	arrive := func(i int) {
-		session.Arrive(player.Reading{Device: device, Subtype: iface.DataLaserScan, Time: float64(i) / 10, Payload: scan})
-		session.Flush()
+	installed := time.Now()
+	for i := range sets {
+		m.Remove(subscribe.Key(r.n + i))
 	}
-	arrive(0)
-	matched = 0
-	allocated, began := allocatedBytes(), time.Now()
-	for i := range readings {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		arrive(i + 1)
-	}
-	took, bytes := time.Since(began), allocatedBytes()-allocated
-	report(Result{Case: name, Metric: "time per reading", Value: took.Seconds() / float64(readings) * 1e6, Unit: "us"})
-	report(Result{Case: name, Metric: "allocated per reading", Value: float64(bytes) / float64(readings), Unit: "B"})
-	report(Result{Case: name, Metric: "matches per reading", Value: float64(matched) / float64(readings), Unit: "1"})
+	removed := time.Now()
+	r.figure("install", float64(installed.Sub(began))/more, "ns")
+	r.figure("remove", float64(removed.Sub(installed))/more, "ns")
 	return nil
+}
+
+// compare measures readings by all methods. Those that are much alike are
+// measured in turn, so that noise meets both; and what allocates comes last,
+// so that its garbage is collected at its own expense.
+func (r *matchRun) compare(ctx context.Context, m *subscribe.Matcher, texts *matchTexts) error {
+	readings := texts.readings(256)
+	floor, indexed := newFloorMatch(texts, r.n), newIndexedMatch(m, texts)
+	matches := 0
+	for i := range readings {
+		matches += indexed.match(&readings[i])
+	}
+	r.figure("matches", float64(matches)/float64(len(readings)), "1")
+	runtime.GC()
+	r.measure(readings, len(readings), 1, method{"indexed", indexed.match}, method{"floor", floor.match})
+
+	plain, err := newPlainMatch(ctx, texts, min(r.n, mostPlain), plainTime)
+	if err != nil {
+		return err
+	}
+	all := float64(r.n) / float64(plain.n)
+	r.measure(readings, 1, all, method{"robot-hash", plain.ofRobot})
+	r.measure(readings, 1, all, method{"scan", plain.scan})
+	return nil
+}
+
+// How many conditions plain expr gets, and how long it may take to compile
+// them.
+const (
+	mostPlain = 100_000
+	plainTime = 12 * time.Second
+)
+
+type method struct {
+	metric string
+	match  func(*matchReading) int
+}
+
+// measure reports the median of rounds, each of least readings or more.
+func (r *matchRun) measure(readings []matchReading, least int, scale float64, methods ...method) {
+	const (
+		rounds  = 9
+		atLeast = 40 * time.Millisecond // a round
+	)
+	times := make([][]float64, len(methods))
+	for round := range rounds {
+		for k, w := range methods {
+			done, began, took := 0, time.Now(), time.Duration(0)
+			for done < least || took < atLeast {
+				for range least {
+					w.match(&readings[(round*29+done)%len(readings)])
+					done++
+				}
+				took = time.Since(began)
+			}
+			times[k] = append(times[k], float64(took)/float64(done)*scale)
+		}
+	}
+	for k, w := range methods {
+		slices.Sort(times[k])
+		r.figure(w.metric, times[k][rounds/2], "ns")
+	}
 }
 
 // heap is the live memory, in bytes.
 func heap() uint64 {
 	runtime.GC()
+	runtime.GC()
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return s.HeapAlloc
-}
-
-// allocatedBytes is all that was ever allocated.
-func allocatedBytes() uint64 {
-	var s runtime.MemStats
-	runtime.ReadMemStats(&s)
-	return s.TotalAlloc
 }
