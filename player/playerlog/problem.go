@@ -1,0 +1,30 @@
+package playerlog
+
+import "fmt"
+
+// Severity tells whether a line is lost.
+type Severity uint8
+
+// Severities. A Warning is what Player tolerates, or writes wrong itself.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// Problem is a fault in a log: where, what is wrong and what is expected.
+// Reading can go on after it, in the next line.
+type Problem struct {
+	File         string
+	Line, Column int // from 1, columns in characters
+	Severity     Severity
+	Message      string
+}
+
+// Error gives file:line:column: message.
+func (p *Problem) Error() string {
+	severity := ""
+	if p.Severity == Warning {
+		severity = "warning: "
+	}
+	return fmt.Sprintf("%s:%d:%d: %s%s", p.File, p.Line, p.Column, severity, p.Message)
+}
