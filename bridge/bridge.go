@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"callboard/bridge/config"
+	"callboard/bridge/link"
 	"callboard/bridge/node"
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
@@ -46,6 +47,9 @@ type Bridge struct {
 	robots   *robots.Robots
 	push     *push.Server
 	tls      bool
+
+	linkListener net.Listener // nil: no broker connects here
+	links        *link.Links  // nil: a broker without neighbours
 }
 
 // New takes the data directory and the address and builds the broker; Run
@@ -91,7 +95,14 @@ func (b *Bridge) build() error {
 	}); err != nil {
 		return err
 	}
-	b.node.Attach(b.robots)
+	if err := b.newLinks(); err != nil {
+		return err
+	}
+	if b.links == nil {
+		b.node.Attach(b.robots, nil)
+	} else {
+		b.node.Attach(b.robots, b.links)
+	}
 	return b.newPush(metrics)
 }
 
@@ -103,6 +114,8 @@ func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *prometheus.Registr
 			ID:            overlay.BrokerID(c.Broker.ID),
 			Heartbeat:     duration(c.Broker.Heartbeat),
 			Brokers:       []protocol.BrokerURL{{ID: c.Broker.ID, URL: b.WebSocketURL()}},
+			URL:           b.WebSocketURL(),
+			Registry:      overlay.BrokerID(c.Registry.Broker),
 			Subscriptions: c.Limits.ClientSubscriptions,
 			Inbox:         overlay.Limits{Count: c.Limits.Inbox.Count, Bytes: c.Limits.Inbox.Bytes, Keep: duration(c.Limits.Inbox.Seconds)},
 		},
@@ -167,6 +180,9 @@ func (b *Bridge) Run(ctx context.Context) error {
 	nodes.Go(func() error { defer stop(); return b.node.Run(noding) })
 	clients.Go(func() error { defer stop(); return b.push.Run(serving) })
 	clients.Go(func() error { defer stop(); return b.robots.Run(serving) })
+	if b.links != nil {
+		clients.Go(func() error { defer stop(); return b.links.Run(serving) })
+	}
 	err := clients.Wait()
 	stopNode()
 	err = errors.Join(err, nodes.Wait())
@@ -177,8 +193,11 @@ func (b *Bridge) Run(ctx context.Context) error {
 // Close lets go of the address and the data directory. Run does it by itself.
 func (b *Bridge) Close() error {
 	var errs []error
-	if b.listener != nil {
-		if err := b.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+	for _, l := range []net.Listener{b.listener, b.linkListener} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}

@@ -101,10 +101,7 @@ func TestExample(t *testing.T) {
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	unserved := `13:1: tls.client_ca
-5:1: broker.links
-29:1: player[2].cfg
-31:1: neighbour[0]
+	unserved := `29:1: player[2].cfg
 39:1: gateway.listen`
 	var got []string
 	for _, p := range c.Unserved() {

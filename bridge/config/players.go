@@ -110,18 +110,6 @@ func (c *Config) Unserved() Problems {
 			k.say(element("player", i)+".cfg", text)
 		}
 	}
-	for i := range c.Neighbours {
-		k.say(element("neighbour", i), text)
-	}
-	if c.Broker.Links != "" {
-		k.say("broker.links", text)
-	}
-	if c.TLS.ClientCA != "" {
-		k.say("tls.client_ca", text)
-	}
-	if c.Registry.Broker != c.Broker.ID {
-		k.say("registry.broker", text)
-	}
 	if c.Gateway.Listen != "" {
 		k.say("gateway.listen", text)
 	}

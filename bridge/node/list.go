@@ -32,7 +32,16 @@ type Broker struct {
 	Subscriptions int      `json:"subscriptions"`
 	Waiting       int      `json:"waiting"` // notifications not acknowledged
 	Bytes         int64    `json:"bytes"`   // of them
-	Links         []string `json:"links"`   // neighbours
+	Links         []string `json:"links"`   // neighbours whose links are up
+	Here          bool     `json:"here"`    // it is the broker that answers
+}
+
+// OtherBroker is another broker of the network: what it tells of itself.
+type OtherBroker struct {
+	ID    string   `json:"id"`
+	URL   string   `json:"url"`
+	Links []string `json:"links"`
+	Here  bool     `json:"here"`
 }
 
 // Subscription is one subscription of one client.
@@ -85,8 +94,11 @@ func (n *Node) listRobots(ctx context.Context, grant push.Grant) (any, error) {
 
 func (n *Node) listBrokers(ctx context.Context) (any, error) {
 	var stats overlay.Stats
-	b := Broker{ID: string(n.config.Overlay.ID), URL: n.config.URL, Links: []string{}}
-	if err := n.ask(ctx, func() { stats, b.Source = n.broker.Stats(), n.broker.Source() }); err != nil {
+	var states []overlay.LinkState
+	b := Broker{ID: string(n.config.Overlay.ID), URL: n.config.URL, Links: []string{}, Here: true}
+	if err := n.ask(ctx, func() {
+		stats, b.Source, states = n.broker.Stats(), n.broker.Source(), n.broker.LinkStates()
+	}); err != nil {
 		return nil, err
 	}
 	for _, r := range n.robots.List() {
@@ -97,7 +109,19 @@ func (n *Node) listBrokers(ctx context.Context) (any, error) {
 	}
 	b.Clients, b.Attached, b.Subscriptions = stats.Clients, stats.Attached, stats.Subscriptions
 	b.Waiting, b.Bytes = stats.Waiting, stats.HeldBytes
-	return []Broker{b}, nil
+	var others []any
+	for _, s := range states {
+		links := []string{}
+		for _, neighbour := range s.Neighbours {
+			links = append(links, string(neighbour))
+		}
+		if string(s.Broker) == b.ID {
+			b.Links = links
+			continue
+		}
+		others = append(others, OtherBroker{ID: string(s.Broker), URL: s.URL, Links: links})
+	}
+	return append([]any{b}, others...), nil
 }
 
 // listSubscriptions shows a token's holder the subscriptions that could see

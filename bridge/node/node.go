@@ -28,6 +28,13 @@ type Store interface {
 	Append(records []overlay.Record)
 }
 
+// Links carries frames to neighbours.
+type Links interface {
+	// Send sends a frame over the session that it names, or drops it if that
+	// has ended. It never blocks.
+	Send(f *overlay.Frame)
+}
+
 // Config is what a Node needs.
 type Config struct {
 	Overlay overlay.Config
@@ -74,6 +81,7 @@ type Node struct {
 	log    *slog.Logger
 	queue  *queue[item]
 	robots *robots.Robots
+	links  Links // nil: a broker without neighbours
 
 	// of the broker's goroutine
 	broker   *overlay.Broker
@@ -125,8 +133,9 @@ func New(c Config) (*Node, error) {
 	return n, nil
 }
 
-// Attach gives the node its robots, before Run.
-func (n *Node) Attach(r *robots.Robots) { n.robots = r }
+// Attach gives the node its robots and its links (nil without neighbours),
+// before Run.
+func (n *Node) Attach(r *robots.Robots, l Links) { n.robots, n.links = r, l }
 
 func instant() overlay.Instant { return overlay.Instant(time.Now().UnixMicro()) }
 
@@ -248,6 +257,10 @@ func (n *Node) do(out overlay.Output, now bool) {
 	case *overlay.Close:
 		if c := n.conn(o.Conn); c != nil {
 			c.out.Close(o.Code, o.Reason)
+		}
+	case *overlay.Frame:
+		if n.links != nil {
+			n.links.Send(o)
 		}
 	case *overlay.Install:
 		n.install(o)

@@ -1,0 +1,48 @@
+package bridge
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"callboard/bridge/config"
+	"callboard/bridge/link"
+	"callboard/bridge/overlay"
+)
+
+// newLinks makes the links with the configured neighbours; nil if there are none.
+func (b *Bridge) newLinks() error {
+	c := b.config.Config
+	if len(c.Neighbours) == 0 && c.Broker.Links == "" {
+		return nil
+	}
+	l := link.Config{
+		Self:       overlay.BrokerID(c.Broker.ID),
+		Neighbours: neighbours(c.Neighbours),
+		Heartbeat:  time.Duration(c.Broker.Heartbeat * float64(time.Second)),
+		Handler:    b.node.Neighbours(),
+		Logger:     b.config.Logger,
+	}
+	var err error
+	if c.TLS.ClientCA != "" {
+		if l.TLS, err = link.LoadTLS(c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA); err != nil {
+			return err
+		}
+	}
+	if c.Broker.Links != "" {
+		if b.linkListener, err = net.Listen("tcp", c.Broker.Links); err != nil {
+			return fmt.Errorf("cannot listen on %s for links: %w", c.Broker.Links, err)
+		}
+		l.Listener = b.linkListener
+	}
+	b.links, err = link.New(l)
+	return err
+}
+
+func neighbours(all []config.Neighbour) []link.Neighbour {
+	out := make([]link.Neighbour, len(all))
+	for i, n := range all {
+		out[i] = link.Neighbour{ID: overlay.BrokerID(n.ID), Address: n.Address}
+	}
+	return out
+}

@@ -1,0 +1,30 @@
+package node
+
+import (
+	"context"
+
+	"callboard/bridge/overlay"
+)
+
+// Neighbours is the node as the handler of its links.
+type Neighbours struct{ node *Node }
+
+// Neighbours gives what the links tell what happens.
+func (n *Node) Neighbours() *Neighbours { return &Neighbours{n} }
+
+// Up says that a session with a neighbour has begun.
+func (h *Neighbours) Up(neighbour overlay.BrokerID, session uint64) {
+	h.node.queue.must(item{in: &overlay.LinkUp{Neighbour: neighbour, Session: session}})
+}
+
+// Frame takes what one step of a neighbour sent. It waits for room, and so
+// holds the neighbour back rather than lose anything; a node that has ended
+// drops it.
+func (h *Neighbours) Frame(neighbour overlay.BrokerID, session uint64, messages []overlay.Message) {
+	_ = h.node.queue.post(context.Background(), item{in: &overlay.FrameReceived{Neighbour: neighbour, Session: session, Messages: messages}})
+}
+
+// Down says that the session has ended.
+func (h *Neighbours) Down(neighbour overlay.BrokerID, session uint64) {
+	h.node.queue.must(item{in: &overlay.LinkDown{Neighbour: neighbour, Session: session}})
+}
