@@ -66,7 +66,7 @@ func (r *recorder) expect(t *testing.T, what string) event {
 			t.Fatalf("%s of %s, session %d; expected %s", e.what, e.neighbour, e.session, what)
 		}
 		return e
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("no %s came", what)
 	}
 	panic("unreachable")

@@ -20,6 +20,7 @@ var (
 	errStopping = errors.New("the broker stops")
 	errReplaced = errors.New("the neighbour has connected anew")
 	errFull     = errors.New("more waits to be sent than may")
+	errStalled  = errors.New("nothing could be sent")
 )
 
 // byeTime is how long the last piece of a session may take.
@@ -158,7 +159,7 @@ func (s *session) close() {
 // lost tells whether the connection itself has failed.
 func lost(reason error) bool {
 	var network net.Error
-	return errors.Is(reason, io.EOF) || errors.Is(reason, io.ErrUnexpectedEOF) || errors.Is(reason, io.ErrClosedPipe) ||
+	return errors.Is(reason, errStalled) || errors.Is(reason, io.EOF) || errors.Is(reason, io.ErrUnexpectedEOF) || errors.Is(reason, io.ErrClosedPipe) ||
 		(errors.As(reason, &network) && !errors.Is(reason, os.ErrDeadlineExceeded))
 }
 
@@ -295,7 +296,7 @@ func (w *writer) frame(messages []overlay.Message) error {
 	}
 	endPiece(w.out, start)
 	w.release(weigh(messages))
-	if len(w.out) >= writeChunk {
+	if len(w.out) >= batch {
 		return w.flush()
 	}
 	return nil
@@ -308,7 +309,7 @@ func (w *writer) flush() error {
 	if err != nil {
 		w.writing.Store(n > 0)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("nothing could be sent for %v: %w", w.conn.deadline, err)
+			err = fmt.Errorf("%w for %v", errStalled, w.conn.deadline)
 		}
 		return err
 	}

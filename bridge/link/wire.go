@@ -28,10 +28,13 @@ const (
 	// Bounds of Config.MaxFrame.
 	minMaxFrame = 1 << 16
 	maxMaxFrame = 1 << 30
-	// writeChunk is what is written under one deadline, and readChunk what is
-	// made room for before it has come, in bytes.
-	writeChunk = 64 << 10
-	readChunk  = 64 << 10
+	// writeChunk is what is written under one deadline, bytes: a slower link
+	// than that allows is none.
+	writeChunk = 16 << 10
+	// batch is how much is put together before it is written, and readChunk
+	// what is made room for before it has come, bytes.
+	batch     = 64 << 10
+	readChunk = 64 << 10
 	// keptBuffer is the largest buffer that is kept for the next frame, bytes.
 	keptBuffer = 1 << 20
 )
