@@ -31,7 +31,7 @@ type whereabouts struct {
 	known   bool  // the wants of that set are here
 	wants   []*sub
 	named   map[BrokerID]bool // source brokers once named stay named until the session ends
-	told    map[BrokerID]Stamp
+	version uint64            // of the answer: changes when a source broker is named
 	heard   Instant
 }
 
@@ -153,30 +153,28 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 }
 
 // name names the source brokers that a client's set can match. It tells
-// whether its edge does not know one of them.
-func (b *Broker) name(w *whereabouts) bool {
+// whether there is a new one.
+func (b *Broker) name(w *whereabouts) (news bool) {
 	for id, r := range b.directory.brokers { // all are asked: order decides nothing
 		if !w.named[id] && slices.ContainsFunc(w.wants, func(s *sub) bool {
 			return slices.ContainsFunc(r.robots, func(r *robot) bool { return r.canMatch(s) })
 		}) {
 			w.named[id] = true
+			news = true
 		}
 	}
-	for id := range w.named {
-		if _, told := w.told[id]; !told {
-			return true
-		}
+	if news {
+		w.version = max(w.version+1, uint64(max(b.now, 0)))
 	}
-	return false
+	return news
 }
 
 // sourcesOf tells an edge what is known of a client's set.
 func (b *Broker) sourcesOf(w *whereabouts) ClientSources {
-	answer := ClientSources{Client: w.client, Session: w.session, Hash: w.hash, Again: !w.known}
+	answer := ClientSources{Client: w.client, Session: w.session, Hash: w.hash, Version: w.version, Again: !w.known}
 	for _, id := range slices.Sorted(maps.Keys(w.named)) {
 		if r := b.directory.brokers[id]; r != nil {
 			answer.Sources = append(answer.Sources, SourceBroker{Broker: id, Stamp: r.stamp})
-			w.told[id] = r.stamp
 		}
 	}
 	return answer
@@ -201,9 +199,6 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 			w = &whereabouts{client: c.Client, session: c.Session, named: map[BrokerID]bool{}}
 			d.clients[c.Client] = w
 		}
-		if w.epoch != epoch {
-			w.told = map[BrokerID]Stamp{}
-		}
 		w.epoch, w.heard = epoch, b.now
 		if c.Whole {
 			w.hash, w.known, w.wants = c.Hash, true, nil
@@ -213,7 +208,7 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 		} else if w.hash != c.Hash {
 			w.hash, w.known = c.Hash, false
 		}
-		if news := b.name(w); news || c.Whole || !w.known {
+		if b.name(w); c.Version != w.version || c.Whole || !w.known {
 			answer.Clients = append(answer.Clients, b.sourcesOf(w))
 		}
 	}
@@ -236,7 +231,7 @@ func (b *Broker) lookUp(s *session) {
 }
 
 func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
-	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Hash: s.hash, Whole: whole}
+	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Hash: s.hash, Version: s.answer, Whole: whole}
 	if whole {
 		for _, sub := range s.sorted() {
 			c.Wants = append(c.Wants, Want{ID: sub.ID, Robots: sub.Robots, Allowed: sub.Allowed, Devices: sub.Devices, Needs: sub.Needs})
@@ -286,6 +281,7 @@ func (b *Broker) onSources(m *Sources) {
 			}
 			continue
 		}
+		s.answer = c.Version
 		for _, source := range c.Sources {
 			b.nameSource(s, source)
 		}

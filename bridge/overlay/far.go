@@ -17,6 +17,18 @@ type far struct {
 	open    uint64 // the number that was missing at the last period's end; 0: none
 	ends    int    // at how many periods' ends it was the same
 	renewed Instant
+	points  setPoints
+}
+
+// points tells by which sets the inbox's items were tested.
+func (in *inbox) points() setPoints {
+	if in.far != nil {
+		return in.far.points
+	}
+	if in.entry != nil {
+		return in.entry.points
+	}
+	return nil
 }
 
 // sessionOf gives the session of a key's client here.
@@ -78,7 +90,7 @@ func (b *Broker) dropFar(in *inbox) {
 func (s *set) whole() *SetChange {
 	c := &SetChange{Whole: true}
 	for _, sub := range s.sorted() {
-		c.Put = append(c.Put, Member{Born: sub.born, Subscription: sub.Subscription})
+		c.Put = append(c.Put, sub.Subscription)
 	}
 	return c
 }
@@ -271,15 +283,17 @@ func (b *Broker) deliver(in *inbox, it Item) {
 	case ItemPassed:
 		buf.last = it.To
 	default:
-		names := in.liveNames(it.Names, it.Revision)
+		names := in.members.liveThere(it.Names, it.Set)
 		if len(names) == 0 {
 			b.stats.Passed++
 			buf.last = it.To
 			return
 		}
 		b.settleNamed(in.session, names)
+		in.far.points.prune(buf.num + 1)
+		in.far.points.add(it.From, it.Set)
 		buf.push(item{
-			from: it.From, to: it.To, reading: it.Reading, names: names, revision: it.Revision, ends: in.members.ends, at: b.now,
+			from: it.From, to: it.To, reading: it.Reading, names: names, revision: in.session.epoch.Revision, ends: in.members.ends, at: b.now,
 			size: itemSize(it.Reading, names),
 		})
 		b.pump(in)
@@ -319,7 +333,7 @@ func (b *Broker) onNotify(m *NotifyMessage) {
 			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
 		default:
 			if in := b.inboxOf(h.Key); in != nil && in.far != nil {
-				b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Revision: h.Revision})
+				b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Set: h.Set})
 				b.pump(in)
 			}
 		}

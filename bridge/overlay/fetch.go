@@ -84,11 +84,16 @@ func (b *Broker) handOver(k Key, epoch Epoch, num uint64) []Item {
 	}
 	items := b.itemsOf(in, num+1, in.buf.last)
 	for _, h := range in.far.held {
+		if h.Kind == ItemNotification {
+			if h.Names = in.members.liveThere(h.Names, h.Set); len(h.Names) == 0 {
+				h.Kind, h.Reading = ItemPassed, nil
+			}
+		}
 		if h.To > num {
 			items = append(items, h)
 		}
 	}
-	b.dropKey(in)
+	b.dropInbox(in)
 	return items
 }
 
@@ -108,6 +113,7 @@ func (b *Broker) itemsOf(in *inbox, from, to uint64) []Item {
 		from = upTo + 1
 	}
 	buf := in.buf
+	points := in.points()
 	if from <= min(buf.num, to) { // A1: not retained any more
 		items = append(items, Item{Kind: ItemGap, From: from, To: min(buf.num, to), Why: whyAcknowledged})
 		from = min(buf.num, to) + 1
@@ -121,12 +127,12 @@ func (b *Broker) itemsOf(in *inbox, from, to uint64) []Item {
 			passed(it.from - 1)
 			items = append(items, Item{Kind: ItemGap, From: max(it.from, from), To: min(it.to, to), Why: it.why})
 			from = min(it.to, to) + 1
-		case in.liveNames(it.names, it.revision) == nil:
+		case in.members.liveNames(it.names, it.revision) == nil:
 			passed(it.to)
 		default:
 			passed(it.from - 1)
 			items = append(items, Item{
-				Kind: ItemNotification, From: it.from, To: it.to, Reading: it.reading, Names: in.liveNames(it.names, it.revision), Revision: it.revision,
+				Kind: ItemNotification, From: it.from, To: it.to, Reading: it.reading, Names: in.members.liveNames(it.names, it.revision), Set: points.at(it.from),
 			})
 			from = it.to + 1
 		}

@@ -225,7 +225,7 @@ func (b *Broker) listed(s *session, list []*Subscription, resumed bool) (ended [
 		if old == nil || old.hash != hash {
 			added := b.addSub(s, subscription, hash, s.epoch.Revision)
 			if old == nil && resumed {
-				added.since = 0
+				added.since = Epoch{}
 			}
 			old = added
 			put = append(put, old)
@@ -272,8 +272,7 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		case r.source != b.cfg.ID:
 			b.edgeSubscribe(s, key, r.num, before, nil)
 		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num < e.next:
-			b.adopt(e, s, nil)
-			b.acknowledge(e.inbox, r.num)
+			b.adopt(e, s, r.num, nil)
 			e.inbox.told = r.num
 			back = true
 		case r.num > 0 || r.stamp != b.stamp || s.local != nil:

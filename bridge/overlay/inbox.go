@@ -49,13 +49,18 @@ func (b *Broker) leave(in *inbox) {
 
 // dropKey takes an inbox away, and its key if it is in the local registry.
 func (b *Broker) dropKey(in *inbox) {
+	if !in.ended {
+		delete(b.routes, in.key)
+	}
+	b.dropInbox(in)
+}
+
+// dropInbox does so and leaves the route.
+func (b *Broker) dropInbox(in *inbox) {
 	if s := in.session; s != nil {
 		if at := slices.Index(s.inboxes, in); at >= 0 {
 			s.inboxes = slices.Delete(s.inboxes, at, at+1)
 		}
-	}
-	if !in.ended {
-		delete(b.routes, in.key)
 	}
 	if in.entry != nil {
 		b.dropEarly(in.entry)
@@ -164,7 +169,7 @@ func (b *Broker) alive(in *inbox, i int) bool {
 		return true
 	}
 	it.ends = in.members.ends
-	names := in.liveNames(it.names, it.revision)
+	names := in.members.liveNames(it.names, it.revision)
 	if len(names) == 0 {
 		return false
 	}
@@ -249,7 +254,7 @@ func (b *Broker) conflate(in *inbox, i int) {
 		return
 	}
 	for n := range it.names {
-		sub := in.live(it.names[n].ID, it.revision)
+		sub := in.members.live(it.names[n].ID, it.revision)
 		if sub == nil || !sub.latest() {
 			continue
 		}
@@ -274,7 +279,7 @@ func (b *Broker) takeName(in *inbox, i int, id string) {
 	it := &in.buf.items[i]
 	var kept []protocol.Matched
 	for n := range it.names {
-		if it.names[n].ID != id && in.live(it.names[n].ID, it.revision) != nil {
+		if it.names[n].ID != id && in.members.live(it.names[n].ID, it.revision) != nil {
 			kept = append(kept, it.names[n])
 		}
 	}

@@ -26,13 +26,7 @@ type SetChange struct {
 	Whole bool
 	From  Hash // unless Whole
 	Drop  []string
-	Put   []Member // that come or change; the whole set if Whole
-}
-
-// Member is a subscription of a set.
-type Member struct {
-	Born         uint64 // revision of its subscribe
-	Subscription *Subscription
+	Put   []*Subscription // that come or change; the whole set if Whole
 }
 
 // Missing names numbers that a renewal asks for again.
@@ -73,10 +67,10 @@ type NotifyMessage struct {
 
 // KeyHit is what one key was given.
 type KeyHit struct {
-	Key      Key
-	Seq      uint64
-	Revision uint64 // of the set that it was tested by
-	Names    []protocol.Matched
+	Key   Key
+	Seq   uint64
+	Set   Epoch // of the subscribe that brought the set that it was tested by; zero: not known
+	Names []protocol.Matched
 }
 
 // FetchID names a fetch: its broker and that broker's counter. The zero value
@@ -121,7 +115,7 @@ type Item struct {
 	Why      Why                // of a gap
 	Reading  *Reading           // of a notification
 	Names    []protocol.Matched // of a notification
-	Revision uint64             // of a notification
+	Set      Epoch              // of a notification: see KeyHit
 }
 
 // EventMessage tells a client's edge something that is not numbered: a robot's
@@ -218,8 +212,9 @@ type ClientLookup struct {
 	Client     string
 	Session    Session
 	Attachment uint64
-	Hash       Hash // of the set
-	Whole      bool // Wants are there
+	Hash       Hash   // of the set
+	Version    uint64 // of the answer that the edge had last
+	Whole      bool   // Wants are there
 	Wants      []Want
 }
 
@@ -242,6 +237,7 @@ type ClientSources struct {
 	Client  string
 	Session Session
 	Hash    Hash           // that they are of
+	Version uint64         // changes with them
 	Again   bool           // the registry lacks the wants of that hash
 	Newest  Epoch          // the newest attachment and edge known, if it is another (G2)
 	Sources []SourceBroker // all that were ever named in this session

@@ -27,7 +27,8 @@ func (b *Broker) restore(records []Record) {
 			}
 		case *SubscriptionRecord:
 			if s := b.sessions[r.Client]; s != nil && r.Subscription != nil {
-				b.addSub(s, r.Subscription, r.Subscription.Hash(), r.Born)
+				added := b.addSub(s, r.Subscription, r.Subscription.Hash(), r.Born)
+				added.born, added.since = r.Born, Epoch{}
 				s.epoch.Revision = max(s.epoch.Revision, r.Born)
 			}
 		case *SubscriptionEnded:
@@ -42,7 +43,7 @@ func (b *Broker) restore(records []Record) {
 			}
 		case *EntrySubscription:
 			if e := b.entries[r.Handle]; e != nil && e.session == nil && r.Subscription != nil {
-				b.putSub(e.members, r.Subscription, r.Subscription.Hash(), r.Born)
+				b.putSub(e.members, r.Subscription, r.Subscription.Hash(), r.Born).born = r.Born
 			}
 		case *EntrySubscriptionEnded:
 			if e := b.entries[r.Handle]; e != nil && e.session == nil && e.members.subs[r.ID] != nil {
@@ -101,6 +102,9 @@ func (b *Broker) restoreEntry(r *EntryRecord) {
 		b.freeSet(e.members)
 		e.members, e.inbox.members, e.session, e.inbox.session = s.set, s.set, s, s
 		s.addInbox(e.inbox)
+	}
+	if e.set != r.Set || len(e.sets) == 0 {
+		e.sets.add(r.Set, r.Epoch)
 	}
 	e.epoch, e.set, e.inbox.ended = r.Epoch, r.Set, r.Ended
 	if e.session != nil {

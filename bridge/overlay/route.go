@@ -148,6 +148,7 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 		b.tell(from, &GoneMessage{Key: m.Key, Stamp: b.stamp})
 		return false
 	case unclear:
+		b.stats.Unclear++
 		b.tell(from, &BrokenMessage{Key: m.Key})
 		return false
 	}
@@ -163,7 +164,8 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	}
 	e.epoch, e.seen = m.Epoch, b.now
 	switch {
-	case e.members.hash == m.Hash:
+	case e.members.hash == m.Hash: // the same as before, and all that the client has asked for up to now
+		e.sets.touch(e.epoch)
 		b.recordEntry(e)
 	case m.Set.Whole:
 		drop, put := e.members.diff(m.Set.Put)
@@ -188,11 +190,11 @@ func (b *Broker) brings(e *entry, m *SubscribeMessage) bool {
 }
 
 // diff tells what makes the set the one that is given whole.
-func (s *set) diff(whole []Member) (drop []string, put []Member) {
+func (s *set) diff(whole []*Subscription) (drop []string, put []*Subscription) {
 	stays := make(map[string]bool, len(whole))
 	for _, m := range whole {
-		stays[m.Subscription.ID] = true
-		if old := s.subs[m.Subscription.ID]; old == nil || old.hash != m.Subscription.Hash() {
+		stays[m.ID] = true
+		if old := s.subs[m.ID]; old == nil || old.hash != m.Hash() {
 			put = append(put, m)
 		}
 	}
@@ -205,7 +207,11 @@ func (s *set) diff(whole []Member) (drop []string, put []Member) {
 }
 
 // changeMembers changes the set of an entry whose edge is elsewhere.
-func (b *Broker) changeMembers(e *entry, drop []string, put []Member, whole bool) {
+func (b *Broker) changeMembers(e *entry, drop []string, put []*Subscription, whole bool) {
+	if whole {
+		e.sets = nil
+	}
+	b.newSetOf(e)
 	for _, id := range drop {
 		if old := e.members.subs[id]; old != nil {
 			b.takeSub(e.members, old)
@@ -215,14 +221,10 @@ func (b *Broker) changeMembers(e *entry, drop []string, put []Member, whole bool
 	}
 	var added []*sub
 	for _, m := range put {
-		if m.Subscription == nil {
-			continue
-		}
-		s := b.putSub(e.members, m.Subscription, m.Subscription.Hash(), m.Born)
-		b.record(&EntrySubscription{Handle: e.handle, Born: s.born, Subscription: m.Subscription})
+		s := b.putSub(e.members, m, m.Hash(), e.set)
+		b.record(&EntrySubscription{Handle: e.handle, Born: s.born, Subscription: m})
 		added = append(added, s)
 	}
-	e.set = max(e.set+1, e.epoch.Revision)
 	b.recordEntry(e)
 	b.install(e, whole, drop, added, added)
 }
@@ -233,7 +235,7 @@ func (b *Broker) moveAway(e *entry) {
 	s := e.session
 	copied := newSet()
 	for _, old := range s.sorted() {
-		b.putSub(copied, old.Subscription, old.hash, old.born)
+		b.putSub(copied, old.Subscription, old.hash, old.born).since = old.since
 	}
 	for _, in := range s.inboxes { // also of others
 		if in.entry != e {
@@ -255,6 +257,17 @@ func (b *Broker) moveAway(e *entry) {
 	b.conflateAll(e.inbox)
 }
 
+// rebirth corrects when a subscription began.
+func (b *Broker) rebirth(s *session, sub *sub, born uint64) {
+	if sub.born == born {
+		return
+	}
+	sub.born = born
+	if !s.anonymous {
+		b.record(&SubscriptionRecord{Client: s.client, Born: born, Subscription: sub.Subscription})
+	}
+}
+
 // moveHere gives an entry to the client's session: its edge is here from now
 // on. It gives what changes in the set by that.
 func (b *Broker) moveHere(e *entry, s *session) (drop []string, put []*sub) {
@@ -262,7 +275,7 @@ func (b *Broker) moveHere(e *entry, s *session) (drop []string, put []*sub) {
 	for _, now := range s.sorted() {
 		before := old.subs[now.ID]
 		if before != nil {
-			now.born = before.born
+			b.rebirth(s, now, before.born)
 			now.failed = now.failed || before.failed && before.hash == now.hash
 		}
 		if before == nil || before.hash != now.hash {
@@ -278,7 +291,7 @@ func (b *Broker) moveHere(e *entry, s *session) (drop []string, put []*sub) {
 	s.epoch.Revision = max(s.epoch.Revision, e.set+1)
 	for _, now := range put {
 		if old.subs[now.ID] == nil {
-			now.born = s.epoch.Revision
+			b.rebirth(s, now, s.epoch.Revision)
 		}
 	}
 	b.freeSet(old)

@@ -31,10 +31,12 @@ type session struct {
 	local   *entry   // of the live key at this source broker; nil if there is none
 	pending []pending
 
+	endedAt   Epoch   // of the last end of a subscription here
 	elsewhere Instant // L4: since when the client is known to be attached elsewhere; 0: it is not
 	newest    uint64  // the newest attachment known then
 	lookup    Hash    // the set that the registry was last asked about
 	lookedUp  bool    // and it has answered
+	answer    uint64  // with this version
 }
 
 // set is all subscriptions of a client: of its session at the edge, and of its
@@ -53,7 +55,7 @@ func newSet() *set { return &set{subs: map[string]*sub{}, selectors: map[*select
 type sub struct {
 	*Subscription
 	born     uint64 // revision of its subscribe: the same id may have named another one before
-	since    uint64 // the same towards readings of other brokers; 0 if it may have begun at another edge
+	since    Epoch  // the same towards readings of other brokers: older sets may have had another of its id
 	hash     Hash
 	selector *selector
 	robots   int             // of this broker that matched when it was last counted
@@ -116,27 +118,38 @@ func (s *set) live(id string, revision uint64) *sub {
 	return nil
 }
 
-// live is the same for an item of the inbox.
-func (in *inbox) live(id string, revision uint64) *sub {
-	if in.entry != nil {
-		return in.members.live(id, revision)
+// liveThere leaves out of what another broker names what has ended since, or
+// was not in the set by which it was tested.
+func (s *set) liveThere(names []protocol.Matched, at Epoch) []protocol.Matched {
+	live := func(id string) bool {
+		sub := s.subs[id]
+		return sub != nil && (at == Epoch{} || sub.since.Compare(at) <= 0)
 	}
-	if sub := in.members.subs[id]; sub != nil && sub.since <= revision {
-		return sub
-	}
-	return nil
-}
-
-// liveNames leaves out the names that have ended. It gives the same slice if
-// there are none, and nil if there are no others.
-func (in *inbox) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
 	for i := range names {
-		if in.live(names[i].ID, revision) != nil {
+		if live(names[i].ID) {
 			continue
 		}
 		var kept []protocol.Matched
 		for j := range names {
-			if in.live(names[j].ID, revision) != nil {
+			if live(names[j].ID) {
+				kept = append(kept, names[j])
+			}
+		}
+		return kept
+	}
+	return names
+}
+
+// liveNames leaves out the names that have ended. It gives the same slice if
+// there are none, and nil if there are no others.
+func (s *set) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
+	for i := range names {
+		if s.live(names[i].ID, revision) != nil {
+			continue
+		}
+		var kept []protocol.Matched
+		for j := range names {
+			if s.live(names[j].ID, revision) != nil {
 				kept = append(kept, names[j])
 			}
 		}

@@ -17,7 +17,11 @@ func (b *Broker) nextRevision(s *session) uint64 {
 // addSub puts a subscription into the set, in the place of one of the same id
 // that it updates.
 func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revision uint64) *sub {
+	known := s.subs[subscription.ID] != nil
 	added := b.putSub(s.set, subscription, hash, revision)
+	if !known {
+		added.since = s.endedAt
+	}
 	if !s.anonymous {
 		b.record(&SubscriptionRecord{Client: s.client, Born: added.born, Subscription: subscription})
 	}
@@ -25,7 +29,7 @@ func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revis
 }
 
 func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision uint64) *sub {
-	added := &sub{Subscription: subscription, born: revision, since: revision, hash: hash, selector: b.registry.acquire(subscription)}
+	added := &sub{Subscription: subscription, born: revision, hash: hash, selector: b.registry.acquire(subscription)}
 	if old := s.subs[added.ID]; old != nil {
 		added.born, added.since = old.born, old.since
 		b.takeSub(s, old)
@@ -54,7 +58,7 @@ func change(from Hash, drop []string, put []*sub) *SetChange {
 	}
 	c := &SetChange{From: from, Drop: drop}
 	for _, sub := range put {
-		c.Put = append(c.Put, Member{Born: sub.born, Subscription: sub.Subscription})
+		c.Put = append(c.Put, sub.Subscription)
 	}
 	return c
 }
@@ -74,6 +78,7 @@ func (b *Broker) takeSub(s *set, old *sub) {
 // endSub takes a subscription out of the set for good.
 func (b *Broker) endSub(s *session, old *sub) {
 	b.takeSub(s.set, old)
+	s.endedAt = s.epoch
 	s.ends++
 	s.pending = slices.DeleteFunc(s.pending, func(p pending) bool { return p.id == old.ID })
 	if !s.anonymous {

@@ -22,7 +22,9 @@ type entry struct {
 	answered  uint64 // of them
 	next      uint64 // the seq to give next
 	seen      Instant
-	quiet     bool // nothing was sent since the last refresh (A2)
+	sets      setPoints // by Install.Set, those that numbers are still given by
+	points    setPoints // by number
+	quiet     bool      // nothing was sent since the last refresh (A2)
 
 	// What was tested by a set before the matcher had it everywhere: it comes
 	// after all that was tested by the set before.
@@ -51,7 +53,7 @@ func (b *Broker) enter(s *session, tell []*sub) {
 	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.stamp}
 	if e := b.keys[key]; e != nil {
 		if e.session == nil && e.epoch.Compare(s.epoch) < 0 {
-			b.adopt(e, s, tell)
+			b.adopt(e, s, 0, tell)
 		} else if e.session == nil { // S1
 			b.attachedElsewhere(s, e.epoch.Attachment)
 		}
@@ -71,9 +73,16 @@ func (b *Broker) newEntry(key Key, members *set, epoch Epoch) *entry {
 	e := &entry{handle: b.lastHandle, key: key, members: members, epoch: epoch, set: epoch.Revision, next: 1, seen: b.now}
 	e.buf = &buffer{held: &b.held}
 	e.inbox = &inbox{key: key, word: SourceWord(key.Source, key.Stamp), members: members, handle: e.handle, entry: e, buf: e.buf}
+	e.sets.add(e.set, epoch)
 	b.entries[e.handle] = e
 	b.keys[key] = e
 	return e
+}
+
+// newSetOf counts a change of the set.
+func (b *Broker) newSetOf(e *entry) {
+	e.set = max(e.set+1, e.epoch.Revision)
+	e.sets.add(e.set, e.epoch)
 }
 
 // takeIn takes a change of the set (S7). The change is a point in the
@@ -84,7 +93,9 @@ func (b *Broker) takeIn(e *entry, drop []string, put, tell []*sub) {
 		r.epoch, r.hash = e.epoch, e.members.hash
 	}
 	if len(drop)+len(put) > 0 {
-		e.set = max(e.set+1, e.epoch.Revision)
+		b.newSetOf(e)
+	} else {
+		e.sets.touch(e.epoch)
 	}
 	b.recordEntry(e)
 	if len(drop)+len(put)+len(tell) > 0 {
@@ -142,7 +153,7 @@ func (b *Broker) matched(m *Matched) {
 			b.stats.Stray++ // the key has ended while the reading was tested
 			continue
 		}
-		names := e.inbox.liveNames(hit.Names, hit.Set)
+		names := e.members.liveNames(hit.Names, hit.Set)
 		switch {
 		case len(names) == 0:
 			b.stats.Stray++
@@ -159,6 +170,8 @@ func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision u
 	seq := e.next
 	e.next++
 	b.stats.Given++
+	e.sets.prune(revision)
+	e.points.add(seq, e.sets.at(revision))
 	size := itemSize(r, names)
 	if size > b.cfg.Inbox.Bytes {
 		b.lose(e.inbox, seq, seq)
@@ -171,7 +184,7 @@ func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision u
 		given.Hits = append(given.Hits, GivenHit{Handle: e.handle, Seq: seq, Revision: revision, Names: names})
 	}
 	e.buf.push(item{from: seq, to: seq, reading: r, names: names, revision: revision, ends: e.members.ends, at: b.now, size: size})
-	b.sendDown(e, r, KeyHit{Key: e.key, Seq: seq, Revision: revision, Names: names})
+	b.sendDown(e, r, KeyHit{Key: e.key, Seq: seq, Set: e.points.at(seq), Names: names})
 	b.pump(e.inbox)
 	if e.buf.next < len(e.buf.items) {
 		b.bound(e.inbox)
@@ -229,7 +242,7 @@ func (b *Broker) giveEarly(e *entry) {
 		}
 		e.earlyBytes -= w.size
 		b.earlyHeld -= int64(len(w.reading.JSON))
-		if names := e.inbox.liveNames(w.names, w.set); len(names) > 0 {
+		if names := e.members.liveNames(w.names, w.set); len(names) > 0 {
 			b.give(e, w.reading, names, w.set, nil)
 		}
 	}
@@ -244,10 +257,11 @@ func (b *Broker) dropEarly(e *entry) {
 
 // adopt brings a key home whose client has attached here (S5, or S4 after a
 // crash): what the source retains becomes its inbox.
-func (b *Broker) adopt(e *entry, s *session, tell []*sub) {
+func (b *Broker) adopt(e *entry, s *session, num uint64, tell []*sub) {
 	drop, put := b.moveHere(e, s)
-	e.inbox.told = e.buf.num
 	e.buf.unsend()
+	b.acknowledge(e.inbox, num)
+	e.inbox.told = e.buf.num
 	r := b.routes[e.key]
 	if r == nil {
 		r = &route{key: e.key}

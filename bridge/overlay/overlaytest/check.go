@@ -1,0 +1,386 @@
+package overlaytest
+
+import (
+	"fmt"
+	"slices"
+
+	"callboard/bridge/overlay"
+)
+
+// messages counts what a change cost.
+type messages struct{ subscribe, fetch, replay, unsubscribe, gone, broken, head, refresh uint64 }
+
+// added adds up what two lives of a broker have counted.
+func added(a, b overlay.Stats) overlay.Stats {
+	for i := range a.Lost {
+		b.Lost[i] += a.Lost[i]
+	}
+	b.Resent += a.Resent
+	b.Unclear += a.Unclear
+	b.Renewals += a.Renewals
+	b.Expired += a.Expired
+	b.Fetches += a.Fetches
+	b.Orphaned += a.Orphaned
+	b.Declared += a.Declared
+	b.ForgottenKeys += a.ForgottenKeys
+	b.Forgotten += a.Forgotten
+	m, o := &b.Messages, a.Messages
+	m.Subscribe += o.Subscribe
+	m.Refresh += o.Refresh
+	m.Head += o.Head
+	m.Unsubscribe += o.Unsubscribe
+	m.Gone += o.Gone
+	m.Notify += o.Notify
+	m.Fetch += o.Fetch
+	m.Replay += o.Replay
+	m.Event += o.Event
+	m.Broken += o.Broken
+	m.LinkState += o.LinkState
+	m.Routed += o.Routed
+	return b
+}
+
+// stats adds up what all brokers have counted.
+func (c *cluster) stats() (all overlay.Stats) {
+	for _, x := range c.brokers {
+		all = added(all, added(x.before, x.b.Stats()))
+	}
+	return all
+}
+
+func (c *cluster) messages() messages {
+	m := c.stats().Messages
+	return messages{m.Subscribe, m.Fetch, m.Replay, m.Unsubscribe, m.Gone, m.Broken, m.Head, m.Refresh}
+}
+
+// chain gives the brokers that a notification of a key passes now.
+func (c *cluster) chain(k overlay.Key) []int {
+	var chain []int
+	x := c.index(k.Source)
+	for x >= 0 && !slices.Contains(chain, x) {
+		r, found := c.route(x, k)
+		if !found {
+			break
+		}
+		chain = append(chain, x)
+		if r.Down == c.brokers[x].name {
+			break
+		}
+		x = c.index(r.Down)
+	}
+	return chain
+}
+
+func (c *cluster) index(id overlay.BrokerID) int {
+	return slices.IndexFunc(c.brokers, func(x *broker) bool { return x.name == id })
+}
+
+func (c *cluster) route(x int, k overlay.Key) (overlay.RouteInfo, bool) {
+	for _, r := range c.brokers[x].b.Routes() {
+		if r.Key == k {
+			return r, true
+		}
+	}
+	return overlay.RouteInfo{}, false
+}
+
+// path is the shortest path: of several the one whose next broker has the
+// lowest id, at every step.
+func (c *cluster) path(from, to int) []int {
+	near := func(x int) (all []int) {
+		for _, l := range c.links {
+			if (l.a == x || l.b == x) && !c.cut[l] {
+				all = append(all, l.a+l.b-x)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	hops := map[int]int{to: 0}
+	for todo := []int{to}; len(todo) > 0; todo = todo[1:] {
+		for _, y := range near(todo[0]) {
+			if _, seen := hops[y]; !seen {
+				hops[y] = hops[todo[0]] + 1
+				todo = append(todo, y)
+			}
+		}
+	}
+	path := []int{from}
+	for x := from; x != to; {
+		for _, y := range near(x) {
+			if h, seen := hops[y]; seen && h == hops[x]-1 {
+				x = y
+				break
+			}
+		}
+		path = append(path, x)
+	}
+	return path
+}
+
+// hops adds up the lengths of the paths of a client's keys.
+func (s *schedule) hops(p *client) (n uint64) {
+	for _, r := range s.brokers[p.at].b.Routes() {
+		if r.Key.Client == p.name && r.Key.Session.String() == p.session && r.Down == s.brokers[p.at].name {
+			n += uint64(max(0, len(s.chain(r.Key))-1))
+		}
+	}
+	return n
+}
+
+// quietNow tells whether nothing is new that a roam would bring with it.
+func (s *schedule) quietNow(p *client) bool {
+	if !s.calm || s.away > 0 || p.session == "" {
+		return false
+	}
+	keys := 0
+	for _, i := range s.sources {
+		if s.appeared[i] && !slices.ContainsFunc(sortedKeys(p.nums), func(w string) bool { return p.key(w).Source == brokerName(i) }) && len(p.subs) > 0 {
+			return false
+		}
+		for _, k := range s.brokers[i].b.Keys() {
+			if k.Key.Client == p.name {
+				keys++
+			}
+		}
+	}
+	return keys == len(p.nums)
+}
+
+// priceOfRoam is what it costs at best to roam to y.
+func (s *schedule) priceOfRoam(p *client, y int) (price messages) {
+	for _, word := range sortedKeys(p.nums) {
+		k := p.key(word)
+		path, chain := s.path(y, s.index(k.Source)), s.chain(k)
+		junction := path[slices.IndexFunc(path, func(x int) bool { return slices.Contains(chain, x) })]
+		toNew := slices.Index(path, junction)
+		toOld := len(chain) - 1 - slices.Index(chain, junction)
+		price.subscribe += uint64(toNew)
+		price.fetch += uint64(toOld)
+		price.replay += uint64(toOld)
+		if t := s.truth[k]; t != nil && t.last > p.nums[word] {
+			price.replay += uint64(toNew)
+		}
+	}
+	return price
+}
+
+// quiet makes a change. In a calm schedule it costs exactly that.
+func (s *schedule) quiet(what string, change func(), price messages) {
+	if !s.calm || s.away > 0 {
+		change()
+		return
+	}
+	before := s.messages()
+	change()
+	s.settle()
+	after := s.messages()
+	cost := messages{
+		after.subscribe - before.subscribe, after.fetch - before.fetch, after.replay - before.replay, after.unsubscribe - before.unsubscribe,
+		after.gone - before.gone, after.broken - before.broken, after.head - before.head, after.refresh - before.refresh,
+	}
+	if cost != price {
+		failf("a %s cost %+v, at best it is %+v", what, cost, price)
+	}
+	s.marks["quiet "+what]++
+}
+
+// complete tells what a client still lacks; "" if nothing.
+func (s *schedule) complete(p *client) string {
+	if !p.connected() {
+		return "it is not attached"
+	}
+	for _, word := range sortedKeys(p.nums) {
+		k := p.key(word)
+		t := s.truth[k]
+		if t == nil {
+			return word + " is unknown"
+		}
+		chain := s.chain(k)
+		if len(chain) == 0 || chain[len(chain)-1] != p.at {
+			return word + " has no way"
+		}
+		for seq := p.nums[word] + 1; seq <= t.last; seq++ {
+			if !s.passable(p, t, seq) {
+				return fmt.Sprintf("%s is behind: %d of %d, %d names %v", word, p.nums[word], t.last, seq, t.given[seq].names)
+			}
+		}
+		keys := s.brokers[s.index(k.Source)].b.Keys()
+		at := slices.IndexFunc(keys, func(i overlay.KeyInfo) bool { return i.Key == k })
+		var hash overlay.Hash
+		for _, a := range p.subs {
+			h := a.sub.Hash()
+			carry := uint64(0)
+			if hash.Lo += h.Lo; hash.Lo < h.Lo {
+				carry = 1
+			}
+			hash.Hi += h.Hi + carry
+		}
+		if at < 0 || keys[at].Hash != hash {
+			return word + " has another set"
+		}
+	}
+	if len(p.subs) == 0 {
+		return ""
+	}
+	for _, i := range s.sources {
+		if !slices.ContainsFunc(sortedKeys(p.nums), func(w string) bool { return p.key(w).Source == brokerName(i) }) {
+			return "it does not know " + string(brokerName(i))
+		}
+	}
+	return ""
+}
+
+func (s *schedule) passable(p *client, t *truth, seq uint64) bool {
+	if t.pass[seq] {
+		return true
+	}
+	g, ok := t.given[seq]
+	for _, s := range g.by {
+		if a := p.subs[s.ID]; a != nil && slices.Contains(a.versions, s) {
+			return false
+		}
+	}
+	return ok
+}
+
+// finale repairs all. Everything arrives, then what is not in use goes, and
+// when the clients stay away all goes.
+func (s *schedule) finale() {
+	s.registryUp = true
+	for _, i := range s.sources {
+		if !s.appeared[i] {
+			s.appear(i)
+		}
+	}
+	for _, l := range s.cuts() {
+		s.up(l)
+	}
+	for _, d := range s.doubles {
+		s.step(d.at, &overlay.Disconnected{Conn: d.conn})
+	}
+	for _, p := range s.clients {
+		p.lazy = false
+	}
+	for i := 0; ; i++ {
+		for _, p := range s.clients {
+			for !p.connected() {
+				p.attach(s.choice.Intn(len(s.brokers)))
+			}
+		}
+		for range 6 { // the window lets no more come at once
+			for _, p := range s.clients {
+				p.acknowledge()
+			}
+			s.settle()
+		}
+		if i == 3 { // sources that were not named yet are, once something comes
+			for _, x := range s.sources {
+				for range 6 {
+					s.publish(x)
+				}
+			}
+			s.settle()
+		}
+		lacks := ""
+		for _, p := range s.clients {
+			if l := s.complete(p); l != "" {
+				lacks = p.name + ": " + l
+			}
+		}
+		if lacks == "" && i > 18 {
+			break
+		}
+		if i > 60 {
+			failf("in the end %s", lacks)
+		}
+		s.period()
+	}
+	s.nothingStray()
+	s.undisturbed()
+	for _, p := range s.clients {
+		p.detach()
+	}
+	for range 3 {
+		s.now += overlay.Instant(s.cfg.Inbox.Keep)
+		for range 6 {
+			s.period()
+			s.settle()
+		}
+	}
+	for _, x := range s.brokers {
+		fetches, dead, inboxes := x.b.Left()
+		if st := x.b.Stats(); fetches+dead+inboxes+len(x.b.Routes())+len(x.b.Keys())+st.Clients != 0 || st.HeldBytes != 0 {
+			failf("%s keeps %d fetches, %d tombstones, %d inboxes, %d routes, %d keys, %d clients, %d bytes", x.name, fetches, dead, inboxes, len(x.b.Routes()), len(x.b.Keys()), st.Clients, st.HeldBytes)
+		}
+	}
+}
+
+// nothingStray looks whether more is left than is in use.
+func (s *schedule) nothingStray() {
+	used := map[overlay.Key][]int{}
+	for _, p := range s.clients {
+		for _, r := range s.brokers[p.at].b.Routes() { // the client may not have been told of all
+			if r.Key.Client == p.name && r.Key.Session.String() == p.session && r.Down == s.brokers[p.at].name {
+				used[r.Key] = s.chain(r.Key)
+			}
+		}
+	}
+	for i, x := range s.brokers {
+		fetches, _, inboxes := x.b.Left()
+		if fetches > 0 {
+			failf("%s has a fetch left", x.name)
+		}
+		far := 0
+		for _, r := range x.b.Routes() {
+			chain := used[r.Key]
+			if !slices.Contains(chain, i) {
+				failf("%s has a stray route %s", x.name, describeKey(r.Key))
+			}
+			if r.Down == x.name && r.Key.Source != x.name {
+				far++
+			}
+		}
+		if inboxes != far {
+			failf("%s has %d inboxes, %d in use", x.name, inboxes, far)
+		}
+		for _, k := range x.b.Keys() {
+			if len(used[k.Key]) > 0 && k.Retained > 0 && !s.anyPassable(k) {
+				failf("%s retains %d of %s", x.name, k.Retained, describeKey(k.Key))
+			}
+		}
+	}
+}
+
+// anyPassable tells whether what is retained are numbers that were passed over
+// towards the client, which it cannot acknowledge.
+func (s *schedule) anyPassable(k overlay.KeyInfo) bool {
+	at := slices.IndexFunc(s.clients, func(p *client) bool { return p.name == k.Key.Client })
+	word := overlay.SourceWord(k.Key.Source, k.Key.Stamp)
+	return s.clients[at].nums[word] >= k.Num && s.clients[at].nums[word] < k.Last
+}
+
+// undisturbed looks whether anything was asked for twice without a fault.
+func (s *schedule) undisturbed() {
+	st := s.stats()
+	if s.faults || s.away > 0 || st.Unclear > 0 {
+		return
+	}
+	if st.Messages.Broken > 0 || s.marks["gaps"] > 0 && !s.limited {
+		failf("a fault without a fault: %d broken, %d gaps", st.Messages.Broken, s.marks["gaps"])
+	}
+	if (st.Renewals > 0 || st.Resent > 0) && !s.limited {
+		failf("the source was asked twice: %d renewals, %d sent again", st.Renewals, st.Resent)
+	}
+	if st.Expired > 0 {
+		failf("%d routes expired", st.Expired)
+	}
+	for _, p := range s.clients {
+		for word := range p.nums {
+			k := p.key(word)
+			if chain := s.chain(k); len(chain) != len(s.path(p.at, s.index(k.Source))) {
+				failf("%s takes %v, which is not the shortest way", describeKey(k), chain)
+			}
+		}
+	}
+}

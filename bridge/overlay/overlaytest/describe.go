@@ -1,0 +1,153 @@
+package overlaytest
+
+import (
+	"fmt"
+	"strings"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+func describeKey(k overlay.Key) string {
+	return fmt.Sprintf("%s/%d→%s.%d", k.Client, k.Session.Attachment, k.Source, int64(k.Stamp)%100_000_000_000)
+}
+
+func describeEpoch(e overlay.Epoch) string {
+	return fmt.Sprintf("%d@%s.%d", e.Attachment, e.Edge, e.Revision%100_000_000_000)
+}
+
+func describeInput(in overlay.Input) string {
+	switch in := in.(type) {
+	case *overlay.FrameReceived:
+		return fmt.Sprintf("from %s: %s", in.Neighbour, describeAll(in.Messages))
+	case *overlay.Hello:
+		var nums, subs []string
+		for _, word := range sortedKeys(in.Num) {
+			nums = append(nums, fmt.Sprintf("%s=%d", word, in.Num[word]))
+		}
+		for _, s := range in.Subscriptions {
+			subs = append(subs, s.ID+":"+s.Condition)
+		}
+		return fmt.Sprintf("hello %s attachment %d session %q num %v subscriptions %v", in.Client, *in.Attachment, in.Session, nums, subs)
+	case *overlay.Matched:
+		return fmt.Sprintf("matched %s %v", in.Reading.JSON, in.Hits)
+	case *overlay.Ack:
+		return fmt.Sprintf("ack %s %d", in.Source, in.Num)
+	case *overlay.LinkUp:
+		return fmt.Sprintf("link up %s", in.Neighbour)
+	case *overlay.LinkDown:
+		return fmt.Sprintf("link down %s", in.Neighbour)
+	case *overlay.Subscribe:
+		return fmt.Sprintf("subscribe %s %s", in.Subscription.ID, in.Subscription.Condition)
+	case *overlay.Update:
+		return fmt.Sprintf("update %s %s", in.Subscription.ID, in.Subscription.Condition)
+	case *overlay.Unsubscribe:
+		return fmt.Sprintf("unsubscribe %s", in.ID)
+	case *overlay.Installed:
+		return fmt.Sprintf("installed %d %d", in.Handle, in.Set)
+	case *overlay.Restore:
+		return fmt.Sprintf("restore %d records", len(in.Records))
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", in), "*overlay.")
+}
+
+func describeOutput(out overlay.Output) string {
+	switch o := out.(type) {
+	case *overlay.Frame:
+		return fmt.Sprintf("to %s: %s", o.Neighbour, describeAll(o.Messages))
+	case *overlay.Notify:
+		return fmt.Sprintf("notify %s #%d skipped %d reading %s %v", o.Source, o.Seq, o.Skipped, o.Reading.JSON, ids(o.Subscriptions))
+	case *overlay.Send:
+		switch m := o.Message.(type) {
+		case *protocol.Gap:
+			to := "end, next " + m.Next
+			if m.To != nil {
+				to = fmt.Sprint(*m.To)
+			}
+			return fmt.Sprintf("gap %s %d…%s %s", m.Source, m.From, to, m.Why)
+		case *protocol.Subscribed:
+			return fmt.Sprintf("subscribed %s %v robots %d %s", m.ID, m.Sources, m.Robots, m.Warning)
+		case *protocol.Error:
+			return fmt.Sprintf("error %s %s", m.Code, m.Message)
+		}
+		return fmt.Sprintf("%T", o.Message)
+	case *overlay.Install:
+		return fmt.Sprintf("install %d set %d", o.Handle, o.Set)
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", out), "*overlay.")
+}
+
+func ids(names []protocol.Matched) (all []string) {
+	for _, n := range names {
+		all = append(all, n.ID)
+	}
+	return all
+}
+
+func describeAll(messages []overlay.Message) string {
+	var all []string
+	for _, m := range messages {
+		all = append(all, Describe(m))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Describe writes a message between brokers as a line.
+func Describe(m overlay.Message) string {
+	switch m := m.(type) {
+	case *overlay.SubscribeMessage:
+		text := fmt.Sprintf("subscribe %s %s num %d path %v", describeKey(m.Key), describeEpoch(m.Epoch), m.Num, m.Path)
+		if m.Set != nil {
+			text += " with set"
+			if !m.Set.Whole {
+				text = strings.TrimSuffix(text, "set") + "change"
+			}
+		}
+		if m.Missing != nil {
+			text += fmt.Sprintf(" missing %d…%d", m.Missing.From, m.Missing.To)
+		}
+		return text
+	case *overlay.RefreshMessage:
+		return fmt.Sprintf("refresh %s %s num %d", describeKey(m.Key), describeEpoch(m.Epoch), m.Num)
+	case *overlay.HeadMessage:
+		return fmt.Sprintf("head %s %d", describeKey(m.Key), m.Last)
+	case *overlay.UnsubscribeMessage:
+		return fmt.Sprintf("unsubscribe %s path %v", describeKey(m.Key), m.Path)
+	case *overlay.GoneMessage:
+		return fmt.Sprintf("gone %s stamp %d", describeKey(m.Key), int64(m.Stamp)%100_000_000_000)
+	case *overlay.NotifyMessage:
+		var hits []string
+		for _, h := range m.Hits {
+			hits = append(hits, fmt.Sprintf("%s #%d %v", describeKey(h.Key), h.Seq, ids(h.Names)))
+		}
+		return fmt.Sprintf("notify reading %s: %s", m.Reading.JSON, strings.Join(hits, ", "))
+	case *overlay.FetchMessage:
+		return fmt.Sprintf("fetch %s %s num %d", describeKey(m.Key), describeEpoch(m.Epoch), m.Num)
+	case *overlay.ReplayMessage:
+		var items []string
+		for _, it := range m.Items {
+			switch it.Kind {
+			case overlay.ItemNotification:
+				items = append(items, fmt.Sprintf("#%d", it.From))
+			case overlay.ItemGap:
+				items = append(items, fmt.Sprintf("gap %d…%d", it.From, it.To))
+			default:
+				items = append(items, fmt.Sprintf("passed %d…%d", it.From, it.To))
+			}
+		}
+		text := fmt.Sprintf("replay %s %v", describeKey(m.Key), items)
+		if m.Last {
+			text += " last"
+		}
+		return text
+	case *overlay.EventMessage:
+		return "event " + describeKey(m.Key)
+	case *overlay.BrokenMessage:
+		return "broken " + describeKey(m.Key)
+	case *overlay.LinkState:
+		return fmt.Sprintf("state of %s %v", m.Broker, m.Neighbours)
+	case *overlay.RoutedMessage:
+		return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T to %s", m.Body, m.To), "*overlay."))
+	}
+	return fmt.Sprintf("%T", m)
+}

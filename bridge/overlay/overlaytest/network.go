@@ -1,0 +1,371 @@
+// Package overlaytest runs clusters of overlay brokers as a deterministic
+// simulation: links are queues, the clock is a number, and every decision comes
+// from one source of choice (a seed, rapid, a fuzzer's bytes, a script).
+package overlaytest
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// second is the period of all brokers.
+const second = overlay.Instant(overlay.Second)
+
+// failure is what a schedule found to be wrong.
+type failure struct{ text string }
+
+func failf(format string, args ...any) { panic(failure{fmt.Sprintf(format, args...)}) }
+
+// link is an undirected link, the lower id first.
+type link struct{ a, b int }
+
+func linkOf(a, b int) link { return link{min(a, b), max(a, b)} }
+
+// frame is in flight on a link.
+type frame struct {
+	session  uint64
+	born     overlay.Instant
+	messages []overlay.Message
+}
+
+// broker is one broker of a cluster, with its matcher and its store.
+type broker struct {
+	id       int
+	name     overlay.BrokerID
+	b        *overlay.Broker
+	records  []overlay.Record
+	sessions map[int]uint64 // of links that are up, by neighbour
+	installs []*overlay.Install
+	sets     map[overlay.Handle]*testedSet
+	before   overlay.Stats // of earlier lives
+}
+
+// testedSet is what the matcher tests readings of a key by.
+type testedSet struct {
+	set  uint64
+	subs map[string]*overlay.Subscription
+}
+
+// cluster is a network of brokers with clients.
+type cluster struct {
+	choice  Choice
+	cfg     overlay.Config
+	now     overlay.Instant
+	brokers []*broker
+	links   []link
+	cut     map[link]bool
+	queues  map[[2]int][]frame // from, to
+	session uint64             // of links, the last
+	clients []*client
+	conns   map[overlay.Conn]*client
+	conn    overlay.Conn
+	reading int
+	tested  map[int]map[overlay.Handle][]*overlay.Subscription // by reading: what matched, since the last step of its broker
+
+	registry   int
+	registryUp bool
+	sources    []int
+	appeared   map[int]bool
+	slow       bool // the matcher takes its time
+
+	truth map[overlay.Key]*truth
+	keyOf map[int]map[overlay.Handle]overlay.Key // of each broker's local registry
+	lost  map[overlay.BrokerID]bool              // stores that were lost
+	marks map[string]int
+	log   func(string, ...any)
+	hash  uint64
+}
+
+func brokerName(i int) overlay.BrokerID { return overlay.BrokerID(fmt.Sprintf("b%d", i+1)) }
+
+func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry int, log func(string, ...any)) *cluster {
+	c := &cluster{
+		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, queues: map[[2]int][]frame{}, conns: map[overlay.Conn]*client{},
+		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
+		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
+		tested: map[int]map[overlay.Handle][]*overlay.Subscription{},
+	}
+	for i := range n {
+		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
+		c.start(i, nil, false)
+	}
+	for _, l := range links {
+		c.up(l)
+	}
+	return c
+}
+
+// start begins a broker's life.
+func (c *cluster) start(i int, records []overlay.Record, lost bool) {
+	x := c.brokers[i]
+	cfg := c.cfg
+	cfg.ID, cfg.Registry, cfg.URL = x.name, brokerName(c.registry), "ws://"+string(x.name)
+	if x.b != nil {
+		x.before = added(x.before, x.b.Stats())
+	}
+	b, err := overlay.New(cfg)
+	if err != nil {
+		failf("%v", err)
+	}
+	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, map[overlay.Handle]*testedSet{}, map[int]uint64{}
+	if records == nil {
+		c.keyOf[i] = map[overlay.Handle]overlay.Key{}
+	} else {
+		own := make([]overlay.Record, 0, len(records))
+		for _, r := range records {
+			own = append(own, keep(r))
+		}
+		c.step(i, &overlay.Restore{Records: own})
+	}
+	c.step(i, &overlay.Start{StoreLost: lost})
+	if c.appeared[i] {
+		c.advertise(i)
+	}
+}
+
+func (c *cluster) advertise(i int) {
+	robot := "r" + string(brokerName(i))
+	c.step(i, &overlay.Advertise{Robot: robot, Devices: []string{"laser:0"}})
+	c.step(i, &overlay.RobotState{Robot: robot, State: protocol.RobotUp, Since: c.now})
+}
+
+// up begins a session of a link.
+func (c *cluster) up(l link) {
+	delete(c.cut, l)
+	c.session++
+	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
+		c.brokers[e[0]].sessions[e[1]] = c.session
+	}
+	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
+		c.step(e[0], &overlay.LinkUp{Neighbour: brokerName(e[1]), Session: c.session})
+	}
+}
+
+// down ends it: what is in flight is lost.
+func (c *cluster) down(l link) {
+	if c.cut[l] {
+		return
+	}
+	c.cut[l] = true
+	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
+		if len(c.queues[e]) > 0 {
+			c.marks["frames lost"] += len(c.queues[e])
+		}
+		delete(c.queues, e)
+	}
+	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
+		session := c.brokers[e[0]].sessions[e[1]]
+		delete(c.brokers[e[0]].sessions, e[1])
+		c.step(e[0], &overlay.LinkDown{Neighbour: brokerName(e[1]), Session: session})
+	}
+}
+
+// step hands an input to a broker and carries out what it says.
+func (c *cluster) step(i int, in overlay.Input) {
+	x := c.brokers[i]
+	c.trace("%s < %s", x.name, describeInput(in))
+	x.b.Step(c.now, in)
+	for _, r := range x.b.Records() {
+		c.observe(i, r)
+		x.records = append(x.records, keep(r))
+	}
+	for _, out := range x.b.Outputs() {
+		if _, beat := out.(*overlay.Heartbeat); !beat {
+			c.trace("%s > %s", x.name, describeOutput(out))
+		}
+		c.carryOut(x, out)
+	}
+}
+
+func (c *cluster) trace(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %d %s", c.hash, c.now, text)
+	c.hash = h.Sum64()
+	if c.log != nil {
+		c.log("%6.1f %s", float64(c.now-1000*second)/float64(second), text)
+	}
+}
+
+func (c *cluster) carryOut(x *broker, out overlay.Output) {
+	switch o := out.(type) {
+	case *overlay.Frame:
+		to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == o.Neighbour })
+		if to >= 0 && x.sessions[to] == o.Session && o.Session != 0 {
+			e := [2]int{x.id, to}
+			c.queues[e] = append(c.queues[e], frame{o.Session, c.now, o.Messages})
+		}
+	case *overlay.Send:
+		if p := c.conns[o.Conn]; p != nil {
+			p.queue = append(p.queue, o.Message)
+		}
+	case *overlay.Notify:
+		if p := c.conns[o.Conn]; p != nil {
+			p.queue = append(p.queue, o)
+		}
+	case *overlay.Close:
+		if p := c.conns[o.Conn]; p != nil {
+			c.marks["taken over"]++
+			delete(c.conns, o.Conn)
+			if p.conn == o.Conn {
+				p.conn = 0
+				p.queue = nil
+			}
+		}
+	case *overlay.Install:
+		x.installs = append(x.installs, o)
+	case *overlay.Uninstall:
+		delete(x.sets, o.Handle)
+	}
+}
+
+// see lets a broker's matcher take the next change in.
+func (c *cluster) see(x *broker) bool {
+	if len(x.installs) == 0 {
+		return false
+	}
+	in := x.installs[0]
+	x.installs = x.installs[1:]
+	s := x.sets[in.Handle]
+	if s == nil || in.Whole {
+		s = &testedSet{subs: map[string]*overlay.Subscription{}}
+		x.sets[in.Handle] = s
+	}
+	s.set = in.Set
+	for _, id := range in.Drop {
+		delete(s.subs, id)
+	}
+	for _, sub := range in.Put {
+		s.subs[sub.ID] = sub
+	}
+	answer := &overlay.Installed{Handle: in.Handle, Set: in.Set, Robots: map[string]int{}}
+	for _, id := range in.Count {
+		answer.Robots[id] = 1
+	}
+	c.step(x.id, answer)
+	return true
+}
+
+func (c *cluster) seeAll() {
+	for _, x := range c.brokers {
+		for c.see(x) {
+		}
+	}
+}
+
+// publish makes a reading at a source broker.
+func (c *cluster) publish(i int) {
+	x := c.brokers[i]
+	if !c.appeared[i] {
+		return
+	}
+	if !c.slow || chance(c.choice, 3000) {
+		for c.see(x) {
+		}
+	}
+	c.reading++
+	c.tested[c.reading] = map[overlay.Handle][]*overlay.Subscription{}
+	m := &overlay.Matched{Reading: &overlay.Reading{
+		Robot: "r" + string(x.name), Interface: "laser", Time: float64(c.reading), JSON: fmt.Appendf(nil, "%d", c.reading),
+	}}
+	handles := make([]overlay.Handle, 0, len(x.sets))
+	for h := range x.sets {
+		handles = append(handles, h)
+	}
+	slices.Sort(handles)
+	for _, h := range handles {
+		hit := overlay.Hit{Handle: h, Set: x.sets[h].set}
+		for _, id := range sortedKeys(x.sets[h].subs) {
+			if c.reading%len(x.sets[h].subs[id].Condition) == 0 {
+				hit.Names = append(hit.Names, protocol.Matched{ID: id})
+				c.tested[c.reading][h] = append(c.tested[c.reading][h], x.sets[h].subs[id])
+			}
+		}
+		if len(hit.Names) > 0 {
+			m.Hits = append(m.Hits, hit)
+		}
+	}
+	if len(m.Hits) > 0 {
+		c.step(i, m)
+	}
+}
+
+// deliver hands the next frame of a link over.
+func (c *cluster) deliver(e [2]int) {
+	f := c.queues[e][0]
+	if c.queues[e] = c.queues[e][1:]; len(c.queues[e]) == 0 {
+		delete(c.queues, e)
+	}
+	messages := clone(f.messages)
+	if !c.registryUp {
+		messages = slices.DeleteFunc(messages, func(m overlay.Message) bool { _, routed := m.(*overlay.RoutedMessage); return routed })
+	}
+	c.step(e[1], &overlay.FrameReceived{Neighbour: brokerName(e[0]), Session: f.session, Messages: messages})
+}
+
+// busy gives the links that carry something, in order.
+func (c *cluster) busy() [][2]int {
+	all := make([][2]int, 0, len(c.queues))
+	for e := range c.queues {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(e, f [2]int) int { return (e[0]-f[0])*1000 + e[1] - f[1] })
+	return all
+}
+
+// clone gives a frame as the link's other end reads it: readings of its own.
+func clone(messages []overlay.Message) []overlay.Message {
+	readings := map[*overlay.Reading]*overlay.Reading{}
+	own := func(r *overlay.Reading) *overlay.Reading {
+		if r == nil {
+			return nil
+		}
+		if readings[r] == nil {
+			readings[r] = &overlay.Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON, Arrived: r.Arrived}
+		}
+		return readings[r]
+	}
+	all := make([]overlay.Message, 0, len(messages))
+	for _, m := range messages {
+		switch m := m.(type) {
+		case *overlay.NotifyMessage:
+			all = append(all, &overlay.NotifyMessage{Reading: own(m.Reading), Hits: slices.Clone(m.Hits)})
+		case *overlay.ReplayMessage:
+			copied := *m
+			copied.Items = slices.Clone(m.Items)
+			for i := range copied.Items {
+				copied.Items[i].Reading = own(copied.Items[i].Reading)
+			}
+			all = append(all, &copied)
+		default:
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// keep copies a record that is valid until the next step only.
+func keep(r overlay.Record) overlay.Record {
+	g, ok := r.(*overlay.GivenRecord)
+	if !ok {
+		return r
+	}
+	reading := *g.Reading
+	return &overlay.GivenRecord{
+		Reading: &overlay.Reading{Robot: reading.Robot, Interface: reading.Interface, Index: reading.Index, Time: reading.Time, JSON: reading.JSON},
+		At:      g.At, Hits: slices.Clone(g.Hits),
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,329 @@
+package overlaytest
+
+import (
+	"fmt"
+	"slices"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// Kind is what may happen in a schedule.
+type Kind int
+
+// Kinds of schedules.
+const (
+	NoFaults Kind = iota // only a registry out of reach
+	Faults               // links are cut, brokers crash, messages are late, one id is used twice
+	Amnesia              // stores are lost, too, and sessions end
+)
+
+// Config says what schedules to run.
+type Config struct {
+	Kind Kind
+	Log  func(string, ...any) // every step; nil: none
+}
+
+// Result tells of a schedule that held.
+type Result struct {
+	Hash  uint64 // of its trace
+	Marks map[string]int
+	Stats overlay.Stats // of all brokers, added up
+}
+
+// schedule is one random network and what happens in it.
+type schedule struct {
+	*cluster
+	kind    Kind
+	calm    bool // every change ends before the next: costs are exact
+	away    int  // how often the registry was out of reach
+	limited bool
+	faults  bool
+	doubles []double
+}
+
+// double is a second connection with a client's id.
+type double struct {
+	conn overlay.Conn
+	at   int
+}
+
+// Run runs one schedule. An error says what did not hold.
+func Run(choice Choice, cfg Config) (result Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			f, ok := p.(failure)
+			if !ok {
+				panic(p)
+			}
+			err = fmt.Errorf("%s", f.text)
+		}
+	}()
+	s := newSchedule(choice, cfg)
+	s.run()
+	s.finale()
+	return Result{Hash: s.hash, Marks: s.marks, Stats: s.stats()}, nil
+}
+
+func newSchedule(choice Choice, cfg Config) *schedule {
+	n := 2 + choice.Intn(7)
+	var links []link
+	add := func(l link) {
+		if l.a != l.b && !slices.Contains(links, l) {
+			links = append(links, l)
+		}
+	}
+	for i := 1; i < n; i++ {
+		add(linkOf(i, choice.Intn(i)))
+	}
+	for range choice.Intn(4) {
+		add(linkOf(choice.Intn(n), choice.Intn(n)))
+	}
+	s := &schedule{kind: cfg.Kind, faults: cfg.Kind != NoFaults}
+	oc := overlay.Config{Inbox: overlay.Limits{Keep: 100_000 * overlay.Second}}
+	if cfg.Kind == Amnesia {
+		oc.Inbox.Keep = []overlay.Duration{5 * overlay.Second, 12 * overlay.Second}[choice.Intn(2)]
+	}
+	if choice.Intn(4) == 0 {
+		oc.Inbox.Count, s.limited = 4, true
+	}
+	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
+	s.calm = cfg.Kind == NoFaults && choice.Intn(10) < 3
+	s.slow = !s.calm && choice.Intn(3) == 0
+	for range 1 + choice.Intn(min(3, n)) {
+		if i := choice.Intn(n); !slices.Contains(s.sources, i) {
+			s.sources = append(s.sources, i)
+			if choice.Intn(10) < 8 {
+				s.appear(i)
+			}
+		}
+	}
+	slices.Sort(s.sources)
+	for i := range 1 + choice.Intn(2) {
+		s.clients = append(s.clients, &client{
+			c: s.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lazy: choice.Intn(3) == 0,
+		})
+	}
+	return s
+}
+
+func (s *schedule) appear(i int) {
+	if s.appeared[i] {
+		s.appeared[i] = false
+		s.step(i, &overlay.Withdraw{Robot: "r" + string(brokerName(i))})
+	} else {
+		s.appeared[i] = true
+		s.advertise(i)
+	}
+}
+
+// move has something of what is under way go on.
+func (s *schedule) move() bool {
+	var all []func()
+	for _, e := range s.busy() {
+		all = append(all, func() { s.deliver(e) })
+	}
+	for _, p := range s.clients {
+		if p.conn != 0 && len(p.queue) > 0 {
+			all = append(all, p.process)
+		}
+	}
+	for _, x := range s.brokers {
+		if len(x.installs) > 0 {
+			all = append(all, func() { s.see(x) })
+		}
+	}
+	if len(all) == 0 {
+		return false
+	}
+	all[s.choice.Intn(len(all))]()
+	return true
+}
+
+func (s *schedule) settle() {
+	for range 200_000 {
+		if !s.move() {
+			return
+		}
+	}
+	failf("it does not settle")
+}
+
+// period lets time go on: without faults only when what was sent in the period
+// before has had all its effects.
+func (s *schedule) period() {
+	if !s.faults {
+		for _, e := range s.busy() {
+			if s.queues[e][0].born < s.now {
+				return
+			}
+		}
+	}
+	s.now += second
+	left := make([]int, len(s.brokers))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		at := s.choice.Intn(len(left))
+		s.step(left[at], &overlay.Tick{})
+		left = slices.Delete(left, at, at+1)
+	}
+}
+
+func (s *schedule) run() {
+	moves := 1 + s.choice.Intn(12)
+	haste, pace := []int{50, 300, 1500}[s.choice.Intn(3)], []int{500, 3000}[s.choice.Intn(2)]
+	if !s.faults || s.choice.Intn(4) > 0 { // links are known before the first client comes
+		s.settle()
+	}
+	for _, p := range s.clients {
+		p.attach(s.choice.Intn(len(s.brokers)))
+		s.subscribe(p)
+	}
+	for moves > 0 {
+		u := s.choice.Intn(10_000)
+		switch {
+		case u < haste:
+			moves--
+			s.act(pick(s.choice, s.clients))
+		case u < haste*3/2:
+			s.period()
+		case u < haste*16/10:
+			s.registryUp = !s.registryUp
+			s.away++
+		case u < haste*17/10:
+			s.appear(pick(s.choice, s.sources))
+		case u < haste*22/10 && s.faults:
+			s.fault()
+		case u < haste*22/10+pace:
+			s.publish(pick(s.choice, s.sources))
+		default:
+			if !s.move() {
+				s.publish(pick(s.choice, s.sources))
+			}
+		}
+	}
+}
+
+func (s *schedule) subscribe(p *client) {
+	if !p.connected() {
+		return
+	}
+	id := string(rune('a' + s.choice.Intn(3)))
+	if p.subs[id] == nil {
+		keep := protocol.KeepAll
+		if s.choice.Intn(4) == 0 {
+			keep = protocol.KeepLatest
+		}
+		p.subscribe(id, 1+s.choice.Intn(3), keep)
+	}
+}
+
+// act has a client do something.
+func (s *schedule) act(p *client) {
+	if s.calm {
+		s.settle()
+	}
+	u, y := s.choice.Intn(100), s.choice.Intn(len(s.brokers))
+	roam := func() { p.detach(); p.attach(y) }
+	switch {
+	case p.connected() && u < 35:
+		p.detach()
+	case !p.connected() || u < 70:
+		if !s.quietNow(p) {
+			roam()
+		} else {
+			s.quiet("roam", roam, s.priceOfRoam(p, y))
+		}
+	case u < 80 || len(p.subs) == 0:
+		s.subscribe(p)
+	default:
+		id := pick(s.choice, sortedKeys(p.subs))
+		price := messages{subscribe: s.hops(p)}
+		if u < 90 {
+			every := 1 + s.choice.Intn(3)
+			if every == len(p.subs[id].sub.Condition) {
+				price = messages{}
+			}
+			s.quiet("update", func() { p.update(id, every) }, price)
+		} else {
+			s.quiet("unsubscribe", func() { p.unsubscribe(id) }, price)
+		}
+	}
+}
+
+func (s *schedule) fault() {
+	u, x := s.choice.Intn(100), s.choice.Intn(len(s.brokers))
+	p := pick(s.choice, s.clients)
+	cuts := s.cuts()
+	switch {
+	case len(cuts) > 0 && u < 45:
+		s.up(pick(s.choice, cuts))
+	case u < 70:
+		s.down(pick(s.choice, s.links))
+		s.marks["cuts"]++
+	case u < 85:
+		s.crash(x)
+	default:
+		s.double(p, x)
+	}
+}
+
+func (s *schedule) cuts() []link {
+	var cuts []link
+	for _, l := range s.links {
+		if s.cut[l] {
+			cuts = append(cuts, l)
+		}
+	}
+	return cuts
+}
+
+// crash kills a broker and starts it again, with what it has stored.
+func (s *schedule) crash(x int) {
+	s.marks["crashes"]++
+	s.now += 1000 // a broker takes some time to start: stamps differ
+	for _, p := range s.clients {
+		if p.conn != 0 && p.at == x {
+			delete(s.conns, p.conn)
+			p.conn, p.queue = 0, nil
+		}
+	}
+	for _, l := range s.links {
+		if l.a != x && l.b != x || s.cut[l] {
+			continue
+		}
+		s.cut[l] = true
+		y := l.a + l.b - x
+		delete(s.queues, [2]int{x, y})
+		delete(s.queues, [2]int{y, x})
+		session := s.brokers[y].sessions[x]
+		delete(s.brokers[y].sessions, x)
+		s.step(y, &overlay.LinkDown{Neighbour: brokerName(x), Session: session})
+	}
+	if s.kind == Amnesia && s.choice.Intn(2) == 0 {
+		s.lost[brokerName(x)] = true
+		s.marks["stores lost"]++
+		s.start(x, nil, false)
+	} else {
+		s.start(x, s.brokers[x].records, false)
+	}
+	for _, l := range s.links {
+		if (l.a == x || l.b == x) && s.choice.Intn(4) > 0 {
+			s.up(l)
+		}
+	}
+}
+
+// double attaches a second process with the client's id: it never says more.
+func (s *schedule) double(p *client, y int) {
+	back := uint64(s.choice.Intn(2))
+	if y == p.at || p.attachment <= back || p.session == "" {
+		return
+	}
+	s.conn++
+	s.marks["doubles"]++
+	s.step(y, p.message(s.conn, p.attachment-back))
+	s.doubles = append(s.doubles, double{s.conn, y})
+}
