@@ -56,24 +56,24 @@ type room struct {
 type valued struct {
 	value           *condition.Value
 	sure, sureNaN   spans[*entry]
-	check, checkNaN spans[*group]
+	check, checkNaN spans[candidate]
 }
 
 // group is all entries of a room with the same condition, apart from those
 // that values find at once.
 type group struct {
 	program *program
-	guard   guard
 	many    bool    // several values may find it
 	plain   entries // need only readings that match
 	state   entries // need to see readings that do not match, too
 }
 
-// guard is an interval of a value that a reading must meet for a condition to
-// be true: asked first, since it is at hand where the condition is not.
-type guard struct {
-	value  *condition.Value // nil if there is none
-	slot   int
+// candidate is a group that a value finds, with an interval of another value
+// that the reading must meet, too: asked first, since it is at hand where the
+// condition is not.
+type candidate struct {
+	group  *group
+	guard  int // number of the schema's value; none if negative
 	lo, hi float64
 }
 
@@ -105,9 +105,6 @@ func (r *room) change(e *entry, plan *condition.Plan, put bool) {
 
 func (r *room) changeGroup(e *entry, plan *condition.Plan, put bool) {
 	g := group{program: e.program, many: len(plan.Accesses) > 1}
-	if a := plan.Guard; a != nil {
-		g.guard = guard{condition.SchemaValue(a.Value), a.Value, a.Lo, a.Hi}
-	}
 	if old := r.group(e.program, plan); old != nil {
 		g = *old
 	}
@@ -126,16 +123,20 @@ func (r *room) changeGroup(e *entry, plan *condition.Plan, put bool) {
 		r.rest = changeTrie(r.rest, number, &g, filled)
 		return
 	}
+	c := candidate{group: &g, guard: -1}
+	if a := plan.Guard; a != nil {
+		c.guard, c.lo, c.hi = a.Value, a.Lo, a.Hi
+	}
 	for i := range plan.Accesses {
 		a := &plan.Accesses[i]
 		r.access(e.program, a, func(v *valued) {
 			check := v.checks(a)
-			*check = changeSpans(*check, span{a.Lo, a.Hi, number}, &g, filled)
+			*check = changeSpans(*check, span{a.Lo, a.Hi, number}, c, filled)
 		})
 	}
 }
 
-func (v *valued) checks(a *condition.Access) *spans[*group] {
+func (v *valued) checks(a *condition.Access) *spans[candidate] {
 	if a.NaN {
 		return &v.checkNaN
 	}
@@ -150,8 +151,8 @@ func (r *room) group(p *program, plan *condition.Plan) *group {
 	}
 	a := &plan.Accesses[0]
 	v, _ := r.values.get(p.slot(a.Value))
-	g, _ := v.checks(a).get(span{a.Lo, a.Hi, p.number})
-	return g
+	c, _ := v.checks(a).get(span{a.Lo, a.Hi, p.number})
+	return c.group
 }
 
 // access changes what a value finds.

@@ -43,17 +43,17 @@ type Session struct {
 	upTo     uint64                 // scopes up to this number have been looked at
 	rooms    [len(bucket{})][]*room // of it, for the robot, by kind
 
-	reading  uint64          // numbers readings
-	results  table[result]   // of programs, for this reading
-	seen     table[struct{}] // groups that were visited, in this room
-	states   map[*entry]*state
-	watching [len(bucket{})][]watched // by kind
-	endedAt  uint64                   // ended entries when the states were swept last
-	told     map[*group]bool
-	sure     []*entry // that match, found at once
-	groups   []*group // to be evaluated
-	found    []found  // others that match
-	buffer   []byte
+	reading    uint64          // numbers readings
+	results    table[result]   // of programs, for this reading
+	seen       table[struct{}] // groups that were visited, in this room
+	states     map[*entry]*state
+	watching   [len(bucket{})][]watched // by kind
+	endedAt    uint64                   // ended entries when the states were swept last
+	told       map[*group]bool
+	sure       []*entry    // that match, found at once
+	candidates []candidate // to be evaluated
+	found      []found     // others that match
+	buffer     []byte
 
 	devices atomic.Pointer[[]player.Addr]
 	have    atomic.Uint32 // view.Kinds that have a reading

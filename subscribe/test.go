@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"callboard/player"
+	"callboard/subscribe/condition"
 	"callboard/subscribe/view"
 )
 
@@ -38,26 +39,28 @@ func (s *Session) find(a *view.Arrival) {
 // look finds what is in a room by the values of the reading, then evaluates
 // what no value finds.
 func (s *Session) look(r *room, a *view.Arrival) {
-	s.groups = s.groups[:0]
+	s.candidates = s.candidates[:0]
 	r.values.each(0, func(slot uint64, v valued) {
 		if now, prev := v.value.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {
 			return
 		}
 		x := s.env.Value(int(slot), v.value)
 		if x != x {
-			s.sure, s.groups = v.sureNaN.appendAll(s.sure), v.checkNaN.appendAll(s.groups)
+			s.sure, s.candidates = v.sureNaN.appendAll(s.sure), v.checkNaN.appendAll(s.candidates)
 			return
 		}
-		s.sure, s.groups = v.sure.appendAt(s.sure, x), v.check.appendAt(s.groups, x)
-		s.sure, s.groups = v.sureNaN.appendAt(s.sure, x), v.checkNaN.appendAt(s.groups, x)
+		s.sure, s.candidates = v.sure.appendAt(s.sure, x), v.check.appendAt(s.candidates, x)
+		s.sure, s.candidates = v.sureNaN.appendAt(s.sure, x), v.checkNaN.appendAt(s.candidates, x)
 	})
-	if len(s.groups) > 0 {
+	if len(s.candidates) > 0 {
 		s.seen.begin()
 	}
-	for _, g := range s.groups {
-		if g.guard.value != nil && !s.passes(&g.guard, a) {
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		if c.guard >= 0 && !s.passes(c, a) {
 			continue
 		}
+		g := c.group
 		if g.many {
 			if _, had := s.seen.at(g.program.number); had {
 				continue
@@ -68,13 +71,14 @@ func (s *Session) look(r *room, a *view.Arrival) {
 	r.rest.each(0, func(_ uint64, g *group) { s.group(g, a) })
 }
 
-// passes tells whether a reading meets a guard.
-func (s *Session) passes(g *guard, a *view.Arrival) bool {
-	if now, prev := g.value.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {
+// passes tells whether a reading meets a candidate's guard.
+func (s *Session) passes(c *candidate, a *view.Arrival) bool {
+	v := condition.SchemaValue(c.guard)
+	if now, prev := v.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {
 		return false
 	}
-	x := s.env.Value(g.slot, g.value)
-	return g.lo <= x && x <= g.hi
+	x := s.env.Value(c.guard, v)
+	return c.lo <= x && x <= c.hi
 }
 
 // group tests a reading against all entries with one condition.

@@ -17,6 +17,10 @@ type builder struct {
 	compiler *Compiler
 	types    map[node]Type
 
+	// fallible has it know what can fail while it runs, too: what does tells
+	// Env.fail.
+	fallible bool
+
 	// Operands of the condition's tests.
 	values   []*Value
 	texts    []string
@@ -152,6 +156,7 @@ func (b *builder) float(n node) floatFunc {
 		if a, prev := b.attribute(n); a != nil && a.float != nil {
 			return reading(a.float, prev)
 		}
+		return b.elementOf(n)
 	case *ast.PointerNode:
 		return func(e *Env) float64 { return e.element }
 	case *ast.UnaryNode:
@@ -263,9 +268,11 @@ func (b *builder) intBinary(n *ast.BinaryNode) intFunc {
 	case "*":
 		return func(e *Env) int { return x(e) * y(e) }
 	case "%":
-		// Division by zero fails in expr's machine; here it cannot occur.
 		if c, ok := n.Right.(*ast.IntegerNode); ok && c.Value != 0 {
 			return func(e *Env) int { return x(e) % c.Value }
+		}
+		if b.fallible {
+			return remainder(x, y)
 		}
 	}
 	return nil

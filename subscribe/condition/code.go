@@ -71,15 +71,17 @@ func (c *code) lay(f *formula, yes, no uint8) uint8 {
 	return uint8(len(c.tests) - 1)
 }
 
-// condition gives a program its tests. What expr's machine alone knows is
-// asked last, if the tests before it hold; it gives whether there is such.
+// condition gives a program its tests. What may fail, or expr's machine alone
+// knows, is asked last, if the tests before it hold; it gives whether there is
+// such as only the machine knows.
 func (b *builder) condition(p *Program, n node) (run bool) {
 	var known []*formula
 	end := uint8(endTrue)
-	for _, part := range conjuncts(n, nil) {
+	parts := conjuncts(n, nil)
+	for i, part := range parts {
 		f := b.formula(part)
 		if f == nil {
-			end = endRun
+			end, p.rest = endRun, b.all(parts[i:])
 			break
 		}
 		known = append(known, f)
@@ -90,7 +92,7 @@ func (b *builder) condition(p *Program, n node) (run bool) {
 	if len(b.values)+len(b.texts)+len(b.closures) > 0 {
 		p.operands = &operands{b.values, append([]string(nil), b.texts...), b.closures}
 	}
-	return end == endRun
+	return end == endRun && p.rest == nil
 }
 
 // conjuncts takes apart what must all hold, in order.

@@ -84,11 +84,12 @@ type Program struct {
 	needs view.Kinds
 	prev  view.Kinds
 
-	// What tests a condition: its parts, and expr's machine for what they do
-	// not know.
+	// What tests a condition: its parts, and for what they do not know closures
+	// that may fail, or expr's machine.
 	tests    []test
 	start    uint8 // the first test, or an end
 	operands *operands
+	rest     func(*Env) (bool, error) // what may fail
 
 	// What evaluates an expression: closures over the views if they know all
 	// that it uses, else expr's machine.
@@ -165,6 +166,9 @@ func (p *Program) Test(m *Machine, e *Env, slots []uint32) (bool, error) {
 	}
 	if end := p.verdict(e, slots); end != endRun {
 		return end == endTrue, nil
+	}
+	if p.rest != nil {
+		return p.rest(e)
 	}
 	if p.expr == nil {
 		return false, errNoTruth

@@ -20,6 +20,7 @@ type Env struct {
 	HavePrev view.Kinds `expr:"-"`
 
 	element float64 // #, in a predicate
+	failure failure // of what runs
 
 	stamp uint64 // of the reading, for what is derived; 0 derives anew each time
 	lists [mostLists]derived
