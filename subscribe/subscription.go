@@ -64,6 +64,20 @@ func (s *Subscription) Needs() [][]string {
 	return out
 }
 
+// Interfaces lists the interfaces whose readings conditions know, by Player's
+// names.
+func Interfaces() []string {
+	var all []string
+	for _, s := range sources {
+		for _, name := range s {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	return all
+}
+
 // sources are the interfaces whose readings give a view of each kind.
 var sources = [view.NumKinds][]string{
 	view.KindLaser:    {"laser", "ranger"},

@@ -61,13 +61,19 @@ robots = ["r*"]
 may = ["subscribe", "command"]
 `
 
+const swarm = `driver ( name "stage" plugin "stageplugin" provides [ "simulation:0" ] worldfile "worlds/arena.world" )
+driver ( name "stage" provides [ "position2d:0" "ranger:0" "gripper:0" ] model "alpha" )
+driver ( name "stage" provides [ "6666:position2d:0" ] model "beta" )
+driver ( name "rangertolaser" requires [ "ranger:0" ] provides [ "laser:0" ] )
+`
+
 // folder makes a folder with the files that the example names.
 func folder(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	cert, key := selfSigned(t)
 	for name, text := range map[string]string{
-		"b1.crt": cert, "b1.key": key, "brokers.crt": cert, "swarm.cfg": "", "lab.token": "s3cret\n", "blank.token": " \n",
+		"b1.crt": cert, "b1.key": key, "brokers.crt": cert, "swarm.cfg": swarm, "lab.token": "s3cret\n", "blank.token": " \n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -90,7 +96,8 @@ func TestExample(t *testing.T) {
 		Players: []Player{
 			{Address: "localhost:6665", Robot: "r0", World: "cave", Devices: []string{"*"}},
 			{Address: "lab:6665", Robots: map[string][]string{"r1": {"position2d:0", "laser:0"}, "r2": {"position2d:1", "laser:1"}}},
-			{CFG: in("swarm.cfg")},
+			{Address: "localhost:6665", World: "arena", Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "laser:0"}}},
+			{Address: "localhost:6666", World: "arena", Robots: map[string][]string{"beta": {"position2d:0"}}},
 		},
 		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801"}},
 		Registry:   Registry{Broker: "b1"},
@@ -101,8 +108,7 @@ func TestExample(t *testing.T) {
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	unserved := `29:1: player[2].cfg
-39:1: gateway.listen`
+	const unserved = `39:1: gateway.listen`
 	var got []string
 	for _, p := range c.Unserved() {
 		got = append(got, strings.TrimPrefix(strings.TrimSuffix(p.String(), ": is not served by this version of callboard; expected to be left out"), filepath.Join(dir, "b1.toml:")))
@@ -374,6 +380,26 @@ func TestParsePlayer(t *testing.T) {
 	} {
 		if _, err := ParsePlayer(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+// TestCFG: what is wrong with a Player configuration, or with its robots'
+// names among those of others, is told with its place.
+func TestCFG(t *testing.T) {
+	for _, tt := range []struct{ cfg, toml, want string }{
+		{"driver ( name \"stage\" provides [ \"lasr:0\" ] model \"a\" )\n", "", "swarm.cfg:1:"},
+		{"driver (", "", "swarm.cfg:1:"},
+		{swarm, "[[player]]\naddress = \"localhost:7000\"\nrobot = \"beta\"\n", `player[0].cfg: robot "beta" of `},
+		{"driver ( name \"x\" provides [ \"opaque:0\" ] )\n", "", "has no robot"},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "swarm.cfg"), []byte(tt.cfg), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, problems := Parse(filepath.Join(dir, "b.toml"), "[[player]]\ncfg = \"swarm.cfg\"\n"+tt.toml, nil)
+		if err := problems.Err(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s%s\ngave %v, expected %s", tt.cfg, tt.toml, err, tt.want)
 		}
 	}
 }

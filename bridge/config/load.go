@@ -60,6 +60,9 @@ func finish(c *Config, problems Problems, override func(*Config)) (*Config, Prob
 			problems = append(problems, p)
 		}
 	}
+	if problems.Err() == nil {
+		problems = append(problems, c.expand()...)
+	}
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line

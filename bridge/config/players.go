@@ -105,11 +105,6 @@ func (k *checks) robots(key string, robots map[string][]string) {
 func (c *Config) Unserved() Problems {
 	k := &checks{c: c}
 	const text = "is not served by this version of callboard; expected to be left out"
-	for i, p := range c.Players {
-		if p.CFG != "" {
-			k.say(element("player", i)+".cfg", text)
-		}
-	}
 	if c.Gateway.Listen != "" {
 		k.say("gateway.listen", text)
 	}

@@ -41,11 +41,6 @@ type opened struct {
 	known *player.Device
 }
 
-// conditionInterfaces are those whose readings conditions know.
-var conditionInterfaces = []player.Interface{
-	player.InterfacePosition2D, player.InterfaceLaser, player.InterfaceRanger, player.InterfaceSonar,
-}
-
 func newSession(owner *Robots, server Server) (*session, error) {
 	s := &session{owner: owner, server: server}
 	if server.Robots == nil {
@@ -82,7 +77,7 @@ func (s *session) robotOf(a player.Addr) *robot {
 // wanted tells whether patterns ask for a device. "*" stands for all that
 // conditions know; what is named is opened whatever it is.
 func wanted(patterns []string, a player.Addr) bool {
-	known := slices.Contains(conditionInterfaces, a.Interf)
+	known := slices.Contains(subscribe.Interfaces(), a.Interf.String())
 	if len(patterns) == 0 {
 		return known
 	}

@@ -23,10 +23,11 @@ func (p *program) serve() command {
 		about: `Reads the Player servers that the configuration and --player name, and serves
 programs at ws://…/ws, the page at /, and /metrics, /healthz, /readyz and /api.
 Prints its address once it serves. Flags go before what the file says; --player
-adds to it.`,
+and --player-cfg add to it.`,
 		examples: []string{
 			"callboard serve --player r0=localhost:6665",
 			"callboard serve --listen 127.0.0.1:0 --player r0=lab:6665 --player r1=lab:6666",
+			"callboard serve --player-cfg swarm.cfg",
 			"callboard serve --config callboard.toml --log-format json",
 		},
 		flags: slices.Concat([]cli.Flag{
@@ -34,6 +35,7 @@ adds to it.`,
 			&cli.StringFlag{Name: "id", Usage: "`ID` of this broker in the network (default the host's name)"},
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for programs and the page; port 0 takes a free one (default 127.0.0.1:8800)"},
 			repeated("player", "a Player server to read, `[NAME=]HOST:PORT` (repeat); NAME is the robot's (default port-PORT)"),
+			repeated("player-cfg", "a Player configuration `FILE.cfg` whose robots to read (repeat), named as\ntheir Stage models"),
 			&cli.StringFlag{Name: "data", Usage: "`DIR` for what must outlive a crash (default $XDG_STATE_HOME/callboard/ID)"},
 		}, logFlags("info")),
 		run: func(ctx context.Context, c *cli.Context) error {
@@ -81,6 +83,9 @@ func playerFlags(c *cli.Context) ([]config.Player, error) {
 			return nil, usagef("--player: %v", err)
 		}
 		players = append(players, player)
+	}
+	for _, file := range textsOf(c, "player-cfg") {
+		players = append(players, config.Player{CFG: file})
 	}
 	return players, nil
 }

@@ -124,6 +124,10 @@ func (p *program) printStatus(l lists) error {
 func brokerTable(brokers []node.Broker) table {
 	t := table{headings: []string{"ID", "URL", "ROBOTS", "UP", "CLIENTS", "ATTACHED", "SUBSCRIPTIONS", "WAITING", "LINKS"}, right: numbers(2, 3, 4, 5, 6, 7)}
 	for _, b := range brokers {
+		if !b.Here { // of others only this much is known here
+			t.add(b.ID, dash(b.URL), "-", "-", "-", "-", "-", "-", dash(strings.Join(b.Links, ",")))
+			continue
+		}
 		t.add(b.ID, b.URL, strconv.Itoa(b.Robots), strconv.Itoa(b.Up), strconv.Itoa(b.Clients), strconv.Itoa(b.Attached),
 			strconv.Itoa(b.Subscriptions), strconv.Itoa(b.Waiting), dash(strings.Join(b.Links, ",")))
 	}
