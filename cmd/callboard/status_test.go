@@ -32,7 +32,7 @@ func TestStatus(t *testing.T) {
 	var out strings.Builder
 	p := &program{stdout: &out, getenv: func(string) string { return "" }}
 	err := p.printStatus(lists{
-		Brokers: json.RawMessage(`[{"id":"b1","url":"ws://x/ws","robots":2,"up":1,"clients":2,"attached":1,"subscriptions":3,"waiting":4,"links":["b2","b3"]}]`),
+		Brokers: json.RawMessage(`[{"id":"b1","url":"ws://x/ws","robots":2,"up":1,"clients":2,"attached":1,"subscriptions":3,"waiting":4,"links":["b2","b3"],"here":true}]`),
 		Robots: json.RawMessage(`[
 			{"robot":"r0","state":"up","since":1,"player":"127.0.0.1:6665","broker":"b1","world":"cave","devices":[{"interface":"laser","index":0}],"readings":10,"matched":2,"lost":0},
 			{"robot":"r1","state":"away","since":0,"player":"x:6665","broker":"b1","devices":[],"error":"connection refused"}]`),
