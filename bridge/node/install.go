@@ -17,26 +17,60 @@ type set struct {
 // matcher on.
 type tested struct{ version, set uint64 }
 
-// install carries a change of a key's set into the matcher. Installed goes to
-// the queue's end: behind all readings that were tested before.
-func (n *Node) install(o *overlay.Install) {
-	s := n.sets[o.Handle]
-	if s == nil || o.Whole {
-		s = &set{members: map[string]*subscribe.Subscription{}}
-		n.sets[o.Handle] = s
+// installAll carries changes of keys' sets into the matcher, those of one key
+// as one: what came in between has tested no reading. Installed goes to the
+// queue's end: behind all readings that were tested before.
+func (n *Node) installAll() {
+	if len(n.installs) == 0 {
+		return
 	}
-	if len(o.Drop) > 0 || len(o.Put) > 0 || o.Whole {
-		n.change(s, o)
-	}
-	counts := make(map[string]int, len(o.Count))
-	for _, id := range o.Count {
-		if sub := s.members[id]; sub != nil {
-			counts[id] = n.robots.Count(sub)
+	var changed []overlay.Handle // in the order of their first change
+	newest := map[overlay.Handle]uint64{}
+	for _, o := range n.installs {
+		s := n.sets[o.Handle]
+		if s == nil || o.Whole {
+			s = &set{members: map[string]*subscribe.Subscription{}}
+			n.sets[o.Handle] = s
+		}
+		if len(o.Drop) > 0 || len(o.Put) > 0 || o.Whole {
+			n.change(s, o)
+			if _, known := newest[o.Handle]; !known {
+				changed = append(changed, o.Handle)
+			}
+			newest[o.Handle] = o.Set
 		}
 	}
-	n.queue.must(item{in: &overlay.Installed{Handle: o.Handle, Set: o.Set, Robots: counts}})
+	versions := make([]uint64, len(changed))
+	for i, h := range changed {
+		versions[i] = n.config.Matcher.Install(subscribe.Key(h), n.sets[h].order)
+	}
+	if len(changed) > 0 {
+		n.robots.Barrier()
+	}
+	// After the barrier nothing older than the changes is tested any more, but
+	// what was tested by the sets before may still wait in the queue.
+	for i, h := range changed {
+		s := n.sets[h]
+		s.tested = append(s.tested, tested{versions[i], newest[h]})
+		if len(s.tested) > 64 {
+			s.tested = append(s.tested[:0], s.tested[len(s.tested)-32:]...)
+		}
+	}
+	for _, o := range n.installs {
+		s := n.sets[o.Handle]
+		counts := make(map[string]int, len(o.Count))
+		for _, id := range o.Count {
+			if sub := s.members[id]; sub != nil {
+				counts[id] = n.robots.Count(sub)
+			}
+		}
+		n.queue.must(item{in: &overlay.Installed{Handle: o.Handle, Set: o.Set, Robots: counts}})
+	}
+	clear(n.installs)
+	n.installs = n.installs[:0]
 }
 
+// change changes a key's set.
 func (n *Node) change(s *set, o *overlay.Install) {
 	ended := make(map[string]bool, len(o.Drop))
 	for _, id := range o.Drop {
@@ -44,30 +78,28 @@ func (n *Node) change(s *set, o *overlay.Install) {
 		ended[id] = true
 	}
 	var last []*subscribe.Subscription
+	replaced := false
 	for _, sub := range o.Put {
 		if c := n.compiledOf(o, sub); c != nil {
 			if s.members[sub.ID] == nil {
 				last = append(last, c)
+			} else {
+				replaced = true
 			}
 			s.members[sub.ID] = c
 		}
 	}
-	order := make([]*subscribe.Subscription, 0, len(s.members))
-	for _, old := range s.order {
-		if ended[old.Spec.ID] {
-			continue // if the id comes again, it comes last
+	if len(ended) > 0 || replaced {
+		order := make([]*subscribe.Subscription, 0, len(s.members))
+		for _, old := range s.order {
+			if ended[old.Spec.ID] {
+				continue // if the id comes again, it comes last
+			}
+			order = append(order, s.members[old.Spec.ID])
 		}
-		order = append(order, s.members[old.Spec.ID])
+		s.order = order
 	}
-	s.order = append(order, last...)
-	version := n.config.Matcher.Install(subscribe.Key(o.Handle), s.order)
-	n.robots.Barrier()
-	// After the barrier nothing older than the change is tested any more, but
-	// what was tested by the set before may still wait in the queue.
-	s.tested = append(s.tested, tested{version, o.Set})
-	if len(s.tested) > 64 {
-		s.tested = append(s.tested[:0], s.tested[len(s.tested)-32:]...)
-	}
+	s.order = append(s.order, last...)
 }
 
 // compiledOf gives the compiled form of a subscription: from the message that

@@ -87,7 +87,8 @@ type Node struct {
 	broker   *overlay.Broker
 	sets     map[overlay.Handle]*set
 	compiled map[*overlay.Subscription]*subscribe.Subscription
-	stepped  bool // there are records and outputs to carry out
+	stepped  bool               // there are records and outputs to carry out
+	installs []*overlay.Install // to carry out together
 
 	conns    sync.Map // overlay.Conn → *conn
 	lastConn atomic.Uint64
@@ -234,6 +235,7 @@ func (n *Node) carryOut() {
 	for i, out := range outputs {
 		n.do(out, i >= later)
 	}
+	n.installAll()
 	clear(n.compiled)
 }
 
@@ -263,8 +265,9 @@ func (n *Node) do(out overlay.Output, now bool) {
 			n.links.Send(o)
 		}
 	case *overlay.Install:
-		n.install(o)
+		n.installs = append(n.installs, o)
 	case *overlay.Uninstall:
+		n.installAll() // some may be of its key
 		delete(n.sets, o.Handle)
 		n.config.Matcher.Remove(subscribe.Key(o.Handle))
 	default:
