@@ -244,7 +244,9 @@ func TestTooCostly(t *testing.T) {
 		"sum in a predicate":    "any(laser.ranges, sum(laser.ranges) > 1)",
 		"sector in a predicate": "any(laser.ranges, sector(laser, 0, 1) > #)",
 		"search in a predicate": "any(laser.ranges, # in sonar.ranges)",
-		"201 nodes":             strings.Repeat("!", 200) + "true",
+		"201 nodes":             "true" + strings.Repeat(" && true", 100),
+		"33 signs":              strings.Repeat("!", 33) + "true",
+		"signs, in words":       strings.Repeat("not (", 17) + strings.Repeat("! not ", 8) + "true" + strings.Repeat(")", 17),
 		"a long sum":            strings.Repeat("1 + ", 101) + "1 < 2",
 		"chained comparisons":   twice + " < 1",
 		"chained choices":       elvis,
@@ -260,7 +262,8 @@ func TestTooCostly(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"32 deep": strings.Repeat("(", 32) + "true" + strings.Repeat(")", 32), "4096 characters": "true" + strings.Repeat(" ", 4092),
-		"4096 characters of more bytes": `robot == "` + strings.Repeat("ä", 4085) + `"`, "200 nodes": strings.Repeat("!", 199) + "true",
+		"4096 characters of more bytes": `robot == "` + strings.Repeat("ä", 4085) + `"`, "200 nodes": "!true" + strings.Repeat(" && true", 99),
+		"32 signs": strings.Repeat("!", 32) + "true", "more signs, apart": strings.Repeat("!true && ", 40) + "true",
 		"brackets in a text": `robot == "` + strings.Repeat("(", 50) + `"`,
 	} {
 		if _, problem := c.Condition(text); problem != nil {

@@ -53,9 +53,16 @@ func (c *Compiler) guard(text string) (open int, problem *Error) {
 		return 0, place.error(0, protocol.BadCondition, "the text is empty; expected an expression such as `laser.min < 1`")
 	}
 	var stack [MaxDepth]int
-	depth, char := 0, 0
+	depth, char, before := 0, 0, signs{}
 	quote, escaped := rune(0), false
-	for _, r := range text {
+	for i, r := range text {
+		if quote == 0 {
+			// Each sign before a value is a step down for the parser, as a
+			// bracket is.
+			if before.take(r, text[i:]); before.count > MaxDepth {
+				return 0, place.error(char, protocol.TooCostly, "more than %d signs before a value", MaxDepth)
+			}
+		}
 		switch {
 		case escaped:
 			escaped = false
@@ -81,6 +88,23 @@ func (c *Compiler) guard(text string) (open int, problem *Error) {
 		return stack[depth-1], nil
 	}
 	return -1, nil
+}
+
+// signs counts the signs before a value.
+type signs struct{ count, rest int }
+
+// take takes the next character, at the beginning of a text.
+func (s *signs) take(r rune, text string) {
+	switch {
+	case s.rest > 0: // of not
+		s.rest--
+	case strings.HasPrefix(text, "not"):
+		s.count, s.rest = s.count+1, len("ot")
+	case r == '!' || r == '-' || r == '+':
+		s.count++
+	case r != ' ' && r != '\t' && r != '\n' && r != '\r' && r != '(':
+		s.count = 0
+	}
 }
 
 // parse parses a text that passed the guard.
