@@ -367,3 +367,18 @@ func (a *authority) sign(t *testing.T, name string) *TLS {
 	}
 	return &TLS{Certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, Authorities: a.pool}
 }
+
+// runUntilStopped runs links in the background; the function that it gives
+// waits for their end.
+func runUntilStopped(l *Links) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}

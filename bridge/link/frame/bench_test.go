@@ -30,9 +30,14 @@ func notify(n int, seq uint64) *overlay.NotifyMessage {
 		JSON: []byte(`{"ranges":[` + string(bytes.Repeat([]byte("1.234,"), 179)) + `8]}`),
 	}}
 	for _, k := range keys(n) {
-		m.Hits = append(m.Hits, overlay.KeyHit{Key: k, Seq: seq, Revision: 1_764_460_000_000_001, Names: []protocol.Matched{{ID: "near"}}})
+		m.Hits = append(m.Hits, hit(k, seq))
 	}
 	return m
+}
+
+// hit is what one client gets.
+func hit(k overlay.Key, seq uint64) overlay.KeyHit {
+	return overlay.KeyHit{Key: k, Seq: seq, Names: []protocol.Matched{{ID: "near"}}}
 }
 
 // move is what a client's attachment elsewhere sends: one subscribe for each

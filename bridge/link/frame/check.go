@@ -13,15 +13,6 @@ func (d *Decoder) check(m overlay.Message) {
 		for i := range m.Items {
 			d.checkItem(&m.Items[i])
 		}
-	case *overlay.SubscribeMessage:
-		if m.Set == nil {
-			return
-		}
-		for i := range m.Set.Put {
-			if m.Set.Put[i].Subscription == nil {
-				d.fail("a member of a set without its subscription")
-			}
-		}
 	}
 }
 

@@ -18,20 +18,22 @@ const (
 
 // Decoder is the receiving end. It belongs to one goroutine.
 type Decoder struct {
-	texts names[string]
-	keys  names[overlay.Key]
+	texts  names[string]
+	epochs names[overlay.Epoch]
+	keys   names[overlay.Key]
 
 	// of the present frame
 	input
 	budget   int // bytes of memory that may still be taken
-	epochs   []overlay.Epoch
 	readings []*overlay.Reading
 	paths    [][]overlay.BrokerID
 }
 
 // NewDecoder begins a session.
 func NewDecoder() *Decoder {
-	return &Decoder{texts: names[string]{limit: MaxNames}, keys: names[overlay.Key]{limit: MaxNames}}
+	return &Decoder{
+		texts: names[string]{limit: MaxNames}, epochs: names[overlay.Epoch]{limit: MaxNames}, keys: names[overlay.Key]{limit: MaxNames},
+	}
 }
 
 // Decode reads a frame. The messages do not refer to data. After an error
@@ -39,7 +41,6 @@ func NewDecoder() *Decoder {
 func (d *Decoder) Decode(data []byte) ([]overlay.Message, error) {
 	d.input = input{data: data}
 	d.budget = memoryBase + memoryFactor*len(data)
-	d.epochs = d.epochs[:0]
 	clear(d.readings)
 	d.readings = d.readings[:0]
 	clear(d.paths)
@@ -159,18 +160,19 @@ func (d *Decoder) key(k *overlay.Key) {
 func (d *Decoder) epoch() overlay.Epoch {
 	if d.peek()&0xe0 == majorUint {
 		n := d.head(majorUint, "the number of an epoch")
-		if n >= uint64(len(d.epochs)) {
-			d.fail("epoch number %d of the frame was not told", n)
-			return overlay.Epoch{}
+		known, ok := d.epochs.get(n)
+		if !ok {
+			d.fail("epoch number %d was not told", n)
 		}
-		return d.epochs[n]
+		return known
 	}
-	d.array(3, "an epoch")
+	d.array(4, "an epoch")
+	n := d.head(majorUint, "the number of an epoch")
 	epoch := overlay.Epoch{Attachment: d.head(majorUint, "an attachment")}
 	epoch.Edge = overlay.BrokerID(d.name())
 	epoch.Revision = d.head(majorUint, "a revision")
-	if d.err == nil {
-		d.epochs = append(d.epochs, epoch)
+	if d.err == nil && !d.epochs.put(n, epoch) {
+		d.fail("an epoch gets the number %d; expected up to %d", n, min(len(d.epochs.known), d.epochs.limit-1))
 	}
 	return epoch
 }

@@ -14,13 +14,13 @@ import (
 
 // Encoder is the sending end. It belongs to one goroutine.
 type Encoder struct {
-	texts *numbers[string]
-	keys  *numbers[overlay.Key]
+	texts  *numbers[string]
+	epochs *numbers[overlay.Epoch]
+	keys   *numbers[overlay.Key]
 
 	// of the present frame
 	b        []byte
 	err      error
-	epochs   map[overlay.Epoch]int
 	readings map[*overlay.Reading]int
 	paths    [][]overlay.BrokerID
 }
@@ -30,7 +30,7 @@ func NewEncoder() *Encoder {
 	return &Encoder{
 		texts:    newNumbers[string](MaxNames),
 		keys:     newNumbers[overlay.Key](MaxNames),
-		epochs:   map[overlay.Epoch]int{},
+		epochs:   newNumbers[overlay.Epoch](MaxNames),
 		readings: map[*overlay.Reading]int{},
 	}
 }
@@ -39,7 +39,6 @@ func NewEncoder() *Encoder {
 // message that the overlay has no type for can give, the session cannot go on.
 func (e *Encoder) Append(b []byte, all []overlay.Message) ([]byte, error) {
 	e.b, e.err = b, nil
-	clear(e.epochs)
 	clear(e.readings)
 	clear(e.paths)
 	e.paths = e.paths[:0]
@@ -91,14 +90,15 @@ func (e *Encoder) key(k *overlay.Key) {
 	e.b = appendInt(e.b, int64(k.Stamp))
 }
 
-// epoch writes an epoch once a frame.
+// epoch writes an epoch's number, or number and epoch.
 func (e *Encoder) epoch(epoch overlay.Epoch) {
-	if n, ok := e.epochs[epoch]; ok {
+	n, known := e.epochs.number(epoch)
+	if known {
 		e.b = appendHead(e.b, majorUint, uint64(n))
 		return
 	}
-	e.epochs[epoch] = len(e.epochs)
-	e.b = appendHead(append(e.b, majorArray|3), majorUint, epoch.Attachment)
+	e.b = appendHead(append(e.b, majorArray|4), majorUint, uint64(n))
+	e.b = appendHead(e.b, majorUint, epoch.Attachment)
 	e.name(string(epoch.Edge))
 	e.b = appendHead(e.b, majorUint, epoch.Revision)
 }

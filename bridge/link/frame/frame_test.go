@@ -49,6 +49,7 @@ func TestEveryMessageComesAsItWent(t *testing.T) {
 		g := newGenerator(t)
 		e, d := NewEncoder(), NewDecoder()
 		e.texts.limit, d.texts.limit = 5, 5 // so that numbers are used again
+		e.epochs.limit, d.epochs.limit = 2, 2
 		e.keys.limit, d.keys.limit = 3, 3
 		for range rapid.IntRange(1, 4).Draw(t, "frames") {
 			g.readings = g.readings[:0]
@@ -117,8 +118,8 @@ func TestNumberedFieldsExist(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(messages.shape, "KeyHit[Key key,Seq uint64,") {
-		t.Errorf("the format in words lacks what a hit is: %s", messages.shape)
+	if !strings.Contains(messages.shape, "HeadMessage[Key key,Last uint64,]") {
+		t.Errorf("the format in words lacks what a head is: %s", messages.shape)
 	}
 }
 
@@ -230,9 +231,11 @@ func TestWrongFrames(t *testing.T) {
 		{"unknown message", []byte{0x81, 0x82, 0x18, 99, 0x80}, "99; expected up to 11"},
 		{"too few fields", []byte{0x81, 0x82, 0x02, 0x81, 0x00}, "HeadMessage of 1 fields; expected 2"},
 		{"unknown key", []byte{0x81, 0x82, 0x02, 0x82, 0x00, 0x01}, "key number 0 was not told"},
-		{"a key's number far off", []byte{0x81, 0x82, 0x02, 0x82, 0x85, 0x05, 0x60, 0x83, 0, 0x60, 0, 0x60, 0, 0x01}, "a key gets the number 5; expected up to 0"},
+		{"a key's number far off", []byte{0x81, 0x82, 0x02, 0x82, 0x85, 0x05, 0x60, 0x84, 0, 0, 0x60, 0, 0x60, 0, 0x01}, "a key gets the number 5; expected up to 0"},
+		{"an unknown epoch", []byte{0x81, 0x82, 0x02, 0x82, 0x85, 0, 0x60, 0x07, 0x60, 0, 0x01}, "epoch number 7 was not told"},
+		{"an epoch's number far off", []byte{0x81, 0x82, 0x02, 0x82, 0x85, 0, 0x60, 0x84, 3, 0, 0x60, 0, 0x60, 0, 0x01}, "an epoch gets the number 3; expected up to 0"},
 		{"no reading", good(&overlay.NotifyMessage{}), "a notification without a reading"},
-		{"no subscription", good(&overlay.SubscribeMessage{Set: &overlay.SetChange{Put: []overlay.Member{{}}}}), "without its subscription"},
+		{"no subscription", noSubscription(good), "a Subscription is missing"},
 		{"an item of no kind", good(&overlay.ReplayMessage{Items: []overlay.Item{{}}}), "an item of kind 0"},
 		{"an item backwards", good(&overlay.ReplayMessage{Items: []overlay.Item{{Kind: overlay.ItemGap, From: 2, To: 1}}}), "an item from 2 to 1"},
 		{"an item without reading", good(&overlay.ReplayMessage{Items: []overlay.Item{{Kind: overlay.ItemNotification}}}), "a notification without a reading"},
@@ -243,6 +246,14 @@ func TestWrongFrames(t *testing.T) {
 			t.Errorf("%s: %v; expected %q", tt.name, err, tt.want)
 		}
 	}
+}
+
+// noSubscription is a set with a member that has none.
+func noSubscription(frame func(...overlay.Message) []byte) []byte {
+	set := &overlay.SetChange{}
+	put := reflect.ValueOf(set).Elem().FieldByName("Put")
+	put.Set(reflect.MakeSlice(put.Type(), 1, 1))
+	return frame(&overlay.SubscribeMessage{Set: set})
 }
 
 func TestWhatHasNoFormat(t *testing.T) {

@@ -60,14 +60,6 @@ func (g *generator) mend(m overlay.Message) {
 				reading(&item.Reading)
 			}
 		}
-	case *overlay.SubscribeMessage:
-		if m.Set != nil {
-			for i := range m.Set.Put {
-				if m.Set.Put[i].Subscription == nil {
-					m.Set.Put[i].Subscription = new(overlay.Subscription)
-				}
-			}
-		}
 	}
 }
 
@@ -126,7 +118,7 @@ func (g *generator) value(v reflect.Value) {
 			v.Set(reflect.ValueOf(m))
 		}
 	case reflect.Pointer:
-		if g.pick(3, "pointer") == 0 {
+		if v.Type() != reflect.TypeFor[*overlay.Subscription]() && g.pick(3, "pointer") == 0 {
 			return
 		}
 		v.Set(reflect.New(v.Type().Elem()))

@@ -5,7 +5,7 @@ package frame
 // name; a number may be given to another name later.
 
 const (
-	// MaxNames is how many texts, and how many keys, an end remembers.
+	// MaxNames is how many texts, epochs and keys, each, an end remembers.
 	MaxNames = 1 << 16
 	// maxName is the longest text that gets a number, in bytes.
 	maxName = 256

@@ -247,8 +247,10 @@ func (p *plans) slice(t reflect.Type) *plan {
 	}
 }
 
+// pointer is the plan of what may be missing; subscriptions never are.
 func (p *plans) pointer(t reflect.Type) *plan {
 	inner := p.of(t.Elem())
+	required := t == reflect.TypeFor[*overlay.Subscription]()
 	return &plan{
 		encode: func(e *Encoder, v reflect.Value) {
 			if v.IsNil() {
@@ -259,6 +261,9 @@ func (p *plans) pointer(t reflect.Type) *plan {
 		},
 		decode: func(d *Decoder, v reflect.Value) {
 			if d.null() {
+				if required {
+					d.fail("a %s is missing", t.Elem().Name())
+				}
 				return
 			}
 			d.charge(int(t.Elem().Size()))

@@ -1,0 +1,163 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"callboard/bridge/overlay"
+)
+
+// fragile is a connection that ends after a number of bytes.
+type fragile struct {
+	net.Conn
+	left atomic.Int64
+}
+
+func (f *fragile) Write(b []byte) (int, error) {
+	left := f.left.Add(-int64(len(b)))
+	if left < 0 {
+		n, _ := f.Conn.Write(b[:max(0, int64(len(b))+left)]) // cut inside
+		f.Conn.Close()
+		return n, net.ErrClosed
+	}
+	return f.Conn.Write(b)
+}
+
+// chatty sends frames in every session, and checks what comes.
+type chatty struct {
+	t     *testing.T
+	id    overlay.BrokerID
+	links *Links
+	stop  chan struct{}
+	wg    sync.WaitGroup
+	rng   *rand.Rand // of the sessions' goroutine
+
+	up       uint64 // the session that is up; 0: none
+	last     uint64
+	theirs   string // the neighbour's name for it
+	got      uint64
+	sessions int
+	frames   int
+}
+
+func (c *chatty) Up(n overlay.BrokerID, session uint64) {
+	if c.up != 0 || session <= c.last {
+		c.t.Errorf("%s: session %d begins while %d is up and %d was the last", c.id, session, c.up, c.last)
+	}
+	c.up, c.last, c.theirs, c.got = session, session, "", 0
+	c.sessions++
+	seed := c.rng.Uint64()
+	c.wg.Go(func() {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		for i := uint64(1); ; i++ {
+			m := head(i)
+			m.Key.Client = fmt.Sprintf("%s-%d", c.id, session)
+			m.Key.Stamp = overlay.Stamp(rng.IntN(5))
+			r := reading(int(i))
+			c.links.Send(&overlay.Frame{Neighbour: n, Session: session, Messages: []overlay.Message{m, r}})
+			select {
+			case <-c.stop:
+				return
+			case <-time.After(time.Duration(rng.IntN(40)) * time.Millisecond):
+			}
+		}
+	})
+}
+
+func (c *chatty) Frame(n overlay.BrokerID, session uint64, messages []overlay.Message) {
+	if session != c.up || len(messages) != 2 {
+		c.t.Errorf("%s: a frame with %d messages of session %d while %d is up", c.id, len(messages), session, c.up)
+		return
+	}
+	m := messages[0].(*overlay.HeadMessage)
+	r := messages[1].(*overlay.NotifyMessage)
+	if c.theirs == "" {
+		c.theirs = m.Key.Client
+	}
+	if m.Key.Client != c.theirs || m.Last != c.got+1 || r.Hits[0].Seq != m.Last {
+		c.t.Errorf("%s: frame %d of %s; expected %d of %s", c.id, m.Last, m.Key.Client, c.got+1, c.theirs)
+	}
+	c.got = m.Last
+	c.frames++
+}
+
+func (c *chatty) Down(n overlay.BrokerID, session uint64) {
+	if session != c.up {
+		c.t.Errorf("%s: session %d ends while %d is up", c.id, session, c.up)
+	}
+	c.up = 0
+}
+
+// Whatever breaks, each session delivers the beginning of what was sent in one
+// session of the other side, in order, and sessions come one after the other.
+func TestASessionDeliversABeginning(t *testing.T) {
+	cut := 0
+	for seed := range uint64(12) {
+		bubble(t, fmt.Sprint(seed), func(t *testing.T) { cut += breakOften(t, seed) })
+	}
+	if cut == 0 {
+		t.Error("no connection was cut in its handshake")
+	}
+}
+
+// breakOften tells how many connections did not become sessions.
+func breakOften(t *testing.T, seed uint64) (cut int) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var memory Memory
+	listener, err := memory.Listen("b2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	newChatty := func(id overlay.BrokerID) *chatty {
+		return &chatty{t: t, id: id, stop: stop, rng: rand.New(rand.NewPCG(seed, uint64(len(id))))}
+	}
+	one, two := newChatty("b1"), newChatty("b2")
+	dials := 0
+	compress := seed%2 == 0
+	one.links, err = New(Config{
+		Self: "b1", Neighbours: []Neighbour{{"b2", "b2"}}, Handler: one, DialMin: time.Millisecond, Compress: compress,
+		Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := memory.Dial(ctx, address)
+			if err != nil {
+				return nil, err
+			}
+			dials++
+			f := &fragile{Conn: conn}
+			f.left.Store(rng.Int64N([]int64{300, 5_000, 40_000}[rng.IntN(3)])) // in the handshake, too
+			return f, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.links, err = New(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Handler: two, Listener: listener, Compress: compress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { one.links.Run(ctx) })
+	wg.Go(func() { two.links.Run(ctx) })
+	<-time.After(20 * time.Second)
+	cancel()
+	wg.Wait()
+	close(stop)
+	one.wg.Wait()
+	two.wg.Wait()
+	synctest.Wait()
+	if one.up != 0 || two.up != 0 {
+		t.Error("a session goes on after the end")
+	}
+	if one.sessions < 5 || two.sessions < 5 || one.frames < 100 || two.frames < 100 {
+		t.Errorf("%d and %d sessions of %d connections, %d and %d frames", one.sessions, two.sessions, dials, one.frames, two.frames)
+	}
+	return dials - one.sessions
+}
