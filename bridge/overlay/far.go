@@ -90,7 +90,7 @@ func (b *Broker) dropFar(in *inbox) {
 func (s *set) whole() *SetChange {
 	c := &SetChange{Whole: true}
 	for _, sub := range s.sorted() {
-		c.Put = append(c.Put, sub.Subscription)
+		c.Put = append(c.Put, Member{sub.Subscription})
 	}
 	return c
 }
@@ -179,7 +179,7 @@ func (b *Broker) renewIfStranded(in *inbox) {
 // the replay has filled the gap before it.
 func (b *Broker) arrive(in *inbox, it Item) {
 	want := in.buf.last + 1
-	if in.ended || it.To < it.From || it.To < want {
+	if in.ended || it.To < it.From || it.To < want || it.Kind < ItemNotification || it.Kind > ItemPassed || it.Kind == ItemNotification && it.Reading == nil {
 		return
 	}
 	if it.From < want {
@@ -333,7 +333,7 @@ func (b *Broker) onNotify(m *NotifyMessage) {
 			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
 		default:
 			if in := b.inboxOf(h.Key); in != nil && in.far != nil {
-				b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Set: h.Set})
+				b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Set: h.Set()})
 				b.pump(in)
 			}
 		}

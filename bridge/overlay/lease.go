@@ -23,6 +23,10 @@ func (b *Broker) refreshKeys(s *session) {
 			f.open, f.ends = want, 1
 		}
 		r := b.routes[in.key]
+		if r == nil { // it cannot be; if it is, the source makes it good
+			r = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, hash: s.hash}
+			b.routes[in.key] = r
+		}
 		if r.up == "" || missing && f.ends >= 3 {
 			b.renew(in)
 			continue

@@ -26,8 +26,11 @@ type SetChange struct {
 	Whole bool
 	From  Hash // unless Whole
 	Drop  []string
-	Put   []*Subscription // that come or change; the whole set if Whole
+	Put   []Member // that come or change; the whole set if Whole
 }
+
+// Member is a subscription of a set.
+type Member struct{ Subscription *Subscription }
 
 // Missing names numbers that a renewal asks for again.
 type Missing struct {
@@ -67,11 +70,22 @@ type NotifyMessage struct {
 
 // KeyHit is what one key was given.
 type KeyHit struct {
-	Key   Key
-	Seq   uint64
-	Set   Epoch // of the subscribe that brought the set that it was tested by; zero: not known
-	Names []protocol.Matched
+	Key Key
+	Seq uint64
+	// The epoch of the subscribe that brought the set by which it was tested;
+	// zero: not known.
+	Attachment uint64
+	Edge       BrokerID
+	Revision   uint64
+	Names      []protocol.Matched
 }
+
+func newHit(k Key, seq uint64, set Epoch, names []protocol.Matched) KeyHit {
+	return KeyHit{Key: k, Seq: seq, Attachment: set.Attachment, Edge: set.Edge, Revision: set.Revision, Names: names}
+}
+
+// Set gives the epoch of the set by which it was tested.
+func (h *KeyHit) Set() Epoch { return Epoch{h.Attachment, h.Edge, h.Revision} }
 
 // FetchID names a fetch: its broker and that broker's counter. The zero value
 // is none.
@@ -115,7 +129,7 @@ type Item struct {
 	Why      Why                // of a gap
 	Reading  *Reading           // of a notification
 	Names    []protocol.Matched // of a notification
-	Set      Epoch              // of a notification: see KeyHit
+	Set      Epoch              // of a notification, as KeyHit.Set
 }
 
 // EventMessage tells a client's edge something that is not numbered: a robot's

@@ -181,7 +181,7 @@ func (b *Broker) brings(e *entry, m *SubscribeMessage) bool {
 	switch {
 	case e != nil && e.members.hash == m.Hash:
 		return true
-	case m.Set == nil:
+	case m.Set == nil || slices.ContainsFunc(m.Set.Put, func(m Member) bool { return m.Subscription == nil }):
 		return false
 	case m.Set.Whole:
 		return len(m.Set.Put) <= b.cfg.Subscriptions
@@ -190,11 +190,11 @@ func (b *Broker) brings(e *entry, m *SubscribeMessage) bool {
 }
 
 // diff tells what makes the set the one that is given whole.
-func (s *set) diff(whole []*Subscription) (drop []string, put []*Subscription) {
+func (s *set) diff(whole []Member) (drop []string, put []Member) {
 	stays := make(map[string]bool, len(whole))
 	for _, m := range whole {
-		stays[m.ID] = true
-		if old := s.subs[m.ID]; old == nil || old.hash != m.Hash() {
+		stays[m.Subscription.ID] = true
+		if old := s.subs[m.Subscription.ID]; old == nil || old.hash != m.Subscription.Hash() {
 			put = append(put, m)
 		}
 	}
@@ -207,7 +207,7 @@ func (s *set) diff(whole []*Subscription) (drop []string, put []*Subscription) {
 }
 
 // changeMembers changes the set of an entry whose edge is elsewhere.
-func (b *Broker) changeMembers(e *entry, drop []string, put []*Subscription, whole bool) {
+func (b *Broker) changeMembers(e *entry, drop []string, put []Member, whole bool) {
 	if whole {
 		e.sets = nil
 	}
@@ -221,8 +221,8 @@ func (b *Broker) changeMembers(e *entry, drop []string, put []*Subscription, who
 	}
 	var added []*sub
 	for _, m := range put {
-		s := b.putSub(e.members, m, m.Hash(), e.set)
-		b.record(&EntrySubscription{Handle: e.handle, Born: s.born, Subscription: m})
+		s := b.putSub(e.members, m.Subscription, m.Subscription.Hash(), e.set)
+		b.record(&EntrySubscription{Handle: e.handle, Born: s.born, Subscription: m.Subscription})
 		added = append(added, s)
 	}
 	b.recordEntry(e)

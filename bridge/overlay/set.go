@@ -58,7 +58,7 @@ func change(from Hash, drop []string, put []*sub) *SetChange {
 	}
 	c := &SetChange{From: from, Drop: drop}
 	for _, sub := range put {
-		c.Put = append(c.Put, sub.Subscription)
+		c.Put = append(c.Put, Member{sub.Subscription})
 	}
 	return c
 }

@@ -141,7 +141,10 @@ func (b *Broker) learn(s *LinkState, from BrokerID) {
 func (b *Broker) renewStranded() {
 	for _, s := range b.order {
 		for _, in := range s.inboxes {
-			if in.far != nil && !in.ended && b.routes[in.key].up == "" && in.far.renewed < b.period {
+			if in.far == nil || in.ended || in.far.renewed >= b.period {
+				continue
+			}
+			if r := b.routes[in.key]; r != nil && r.up == "" {
 				b.renewals = append(b.renewals, in)
 			}
 		}
