@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"callboard/bridge/config"
 	"callboard/sim/worldfile"
@@ -17,12 +18,14 @@ import (
 func (p *program) check() command {
 	return command{
 		name: "check", summary: "are these files and conditions right?", args: "FILE…",
-		about: `Checks worlds (.world) and Callboard configurations (.toml), and conditions. Each
-problem is a line: file:line:column, what is wrong and what is expected. What
-real Player and Stage tolerate is a warning. Ends with 1 only for errors.`,
+		about: `Checks worlds (.world), Player configurations (.cfg) and logs (.log, .log.gz),
+Callboard configurations (.toml), and conditions. Each problem is a line:
+file:line:column, what is wrong and what is expected. What real Player and Stage
+tolerate, or write wrong themselves, is a warning. Ends with 1 only for errors.`,
 		examples: []string{
 			"callboard check callboard.toml",
 			"callboard check worlds/cave.world",
+			"callboard check swarm.cfg run.log",
 			"callboard check --condition 'laser.min < 1'",
 		},
 		flags: []cli.Flag{
@@ -88,7 +91,15 @@ func plural(n int, word string) string {
 
 // file checks one file by its kind, which its name's ending tells.
 func (k *checker) file(name string) {
-	switch filepath.Ext(name) {
+	ending := filepath.Ext(name)
+	if strings.HasSuffix(name, ".log.gz") {
+		ending = ".log"
+	}
+	switch ending {
+	case ".cfg":
+		k.playerConfiguration(name)
+	case ".log":
+		k.log(name)
 	case ".world", ".inc":
 		_, problems := worldfile.Load(openFile, name)
 		for _, problem := range problems {
@@ -108,7 +119,7 @@ func (k *checker) file(name string) {
 			}
 		}
 	default:
-		k.wrong(fmt.Sprintf("%s: cannot check it: unknown kind of file; expected a world (.world) or a Callboard configuration (.toml)", name))
+		k.wrong(fmt.Sprintf("%s: cannot check it: unknown kind of file; expected a world (.world), a Player configuration (.cfg) or log (.log), or a Callboard configuration (.toml)", name))
 	}
 }
 

@@ -106,6 +106,7 @@ func gpsState(l *text, p *iface.GPSData) {
 		case 14:
 		case 12:
 			whole = false
+			l.tolerate(l.at, "12 values follow, as Player's writer gives them: the time is exact to the second, satellites, speed and course are missing; expected 14")
 		default:
 			l.fail(l.at, "%d values follow; expected 14, or the 12 that Player's writer gives", n)
 			return

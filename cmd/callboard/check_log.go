@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"callboard/player"
+	"callboard/player/iface"
+	"callboard/player/playerlog"
+)
+
+// log checks a Player log, line by line. Faults of many lines are told once,
+// and counted.
+func (k *checker) log(name string) {
+	file, err := os.Open(name)
+	if err != nil {
+		k.wrong(fmt.Sprintf("%s: cannot read it: %v", name, err))
+		return
+	}
+	defer func() { _ = file.Close() }()
+	r, err := playerlog.NewReader(playerlog.ReaderConfig{R: file, Name: name})
+	if err != nil {
+		k.wrong(fmt.Sprintf("%s: cannot read it: %v; expected a Player log, as text or gzip", name, err))
+		return
+	}
+	s := &survey{k: k, repeated: map[string]int{}, devices: map[string]*logged{}}
+	for {
+		line, err := r.Next()
+		var problem *playerlog.Problem
+		switch {
+		case err == io.EOF:
+			s.end(name, r)
+			return
+		case errors.As(err, &problem):
+			s.tell(problem)
+		case err != nil:
+			k.wrong(fmt.Sprintf("%s: %v", name, err))
+			return
+		default:
+			s.add(line)
+		}
+	}
+}
+
+// survey is what a log has in it.
+type survey struct {
+	k           *checker
+	errors      int
+	lines       int
+	readings    int     // lines with DATA
+	first, last float64 // s, of readings
+	repeated    map[string]int
+	untold      int      // problems that are only counted
+	order       []string // of what is repeated
+	devices     map[string]*logged
+}
+
+// logged is the lines of a device, by what they are.
+type logged struct {
+	kinds map[string]int
+	order []string
+}
+
+// tell prints a problem, unless one that says the same is printed already.
+func (s *survey) tell(p *playerlog.Problem) {
+	if p.Severity == playerlog.Error {
+		s.errors++
+	}
+	seen, known := s.repeated[p.Message]
+	if known {
+		s.repeated[p.Message] = seen + 1
+		return
+	}
+	if len(s.repeated) >= 100 {
+		s.untold++
+		if p.Severity == playerlog.Error {
+			s.k.errors++
+		} else {
+			s.k.warnings++
+		}
+		return
+	}
+	s.repeated[p.Message] = 0
+	s.order = append(s.order, p.Message)
+	if p.Severity == playerlog.Warning {
+		s.k.warn(p.Error())
+	} else {
+		s.k.wrong(p.Error())
+	}
+}
+
+func (s *survey) add(line *playerlog.Line) {
+	if line.Odd != nil {
+		s.tell(line.Odd)
+	}
+	h := line.Header
+	s.lines++
+	if h.Type == player.Data { // geometries may be asked for at another clock's time
+		if s.readings == 0 {
+			s.first, s.last = h.Timestamp, h.Timestamp
+		}
+		s.readings++
+		s.first, s.last = min(s.first, h.Timestamp), max(s.last, h.Timestamp)
+	}
+	device := fmt.Sprintf("%d:%s", h.Robot, h.Addr)
+	d := s.devices[device]
+	if d == nil {
+		if len(s.devices) >= 10_000 {
+			return // more devices than a server has: not listed
+		}
+		d = &logged{kinds: map[string]int{}}
+		s.devices[device] = d
+	}
+	kind := fmt.Sprintf("%d:%d", h.Type, h.Subtype)
+	if m, ok := iface.Lookup(h.Interf, h.Type, h.Subtype); ok {
+		kind = m.Name
+	}
+	if d.kinds[kind]++; d.kinds[kind] == 1 {
+		d.order = append(d.order, kind)
+	}
+}
+
+// end counts what was repeated and, if nothing is wrong, sums up.
+func (s *survey) end(name string, r *playerlog.Reader) {
+	for _, message := range s.order {
+		if n := s.repeated[message]; n > 0 {
+			fmt.Fprintf(s.k.p.stdout, "%s: %s more: %s\n", name, plural(n, "line"), message)
+		}
+	}
+	if s.untold > 0 {
+		fmt.Fprintf(s.k.p.stdout, "%s: %s more\n", name, plural(s.untold, "problem"))
+	}
+	if s.errors > 0 {
+		return
+	}
+	writer := ""
+	if _, version := r.Version(); version != "" {
+		writer = " of Player " + version
+	}
+	fmt.Fprintf(s.k.p.stdout, "%s: %s%s, %.3f to %.3f s\n", name, plural(s.lines, "message"), writer, s.first, s.last)
+	devices := make([]string, 0, len(s.devices))
+	for device := range s.devices {
+		devices = append(devices, device)
+	}
+	slices.Sort(devices)
+	for i, device := range devices {
+		if i == summarised {
+			fmt.Fprintf(s.k.p.stdout, "  and %s\n", plural(len(devices)-i, "more device"))
+			break
+		}
+		var kinds []string
+		for _, kind := range s.devices[device].order {
+			kinds = append(kinds, fmt.Sprintf("%s %d", kind, s.devices[device].kinds[kind]))
+		}
+		fmt.Fprintf(s.k.p.stdout, "  %s: %s\n", device, strings.Join(kinds, ", "))
+	}
+}
