@@ -2,12 +2,14 @@ package subscribe
 
 import (
 	"cmp"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"callboard/subscribe/condition"
+	"callboard/subscribe/protocol"
 )
 
 // Key names a client's set of subscriptions in the matcher. The broker
@@ -18,6 +20,7 @@ type Key uint64
 type Config struct {
 	Zones           map[string][][2]float64 // polygons for inside(), in m; default none
 	ConditionLength int                     // characters that a condition may have; default 4096
+	ClientLoad      int                     // load that the subscriptions of a client may have together (see Subscription.Load); default 1,000,000: about 10 ms a reading
 }
 
 // Matcher holds the subscriptions and tests readings against them. Sessions
@@ -25,6 +28,7 @@ type Config struct {
 // one goroutine at a time, Compile for any number.
 type Matcher struct {
 	compiler *condition.Compiler
+	load     int // of a client
 	seed     maphash.Seed
 	snapshot atomic.Pointer[snapshot]
 	recent   atomic.Pointer[recent]
@@ -57,11 +61,24 @@ func New(c Config) (*Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Matcher{compiler: compiler, seed: maphash.MakeSeed(), keys: map[Key][]*entry{}, scopes: map[string]*scopeUse{}, values: map[string]*valueUse{}}
+	m := &Matcher{compiler: compiler, load: cmp.Or(c.ClientLoad, defaultClientLoad), seed: maphash.MakeSeed(), keys: map[Key][]*entry{}, scopes: map[string]*scopeUse{}, values: map[string]*valueUse{}}
 	m.slots = uint32(condition.SchemaValues())
 	m.snapshot.Store(&snapshot{seed: m.seed})
 	m.recent.Store(&recent{})
 	return m, nil
+}
+
+const defaultClientLoad = 1_000_000
+
+// Admit refuses a subscription that is too much together with what a client
+// has: load is the sum of Subscription.Load of all its others. Safe for
+// concurrent use.
+func (m *Matcher) Admit(load int, next *Subscription) *Problem {
+	if load+next.Load() <= m.load {
+		return nil
+	}
+	return &Problem{Code: protocol.TooCostly, Message: fmt.Sprintf(
+		"the client's conditions cost too much together: this one takes %d steps a reading, the others %d, the limit is %d", next.Load(), load, m.load)}
 }
 
 // Version is that of the newest snapshot. Safe for concurrent use.

@@ -52,6 +52,17 @@ func (s *Subscription) Cost() int {
 	return cost
 }
 
+// Load is what the subscription takes of each reading, in the steps of Cost:
+// all of its cost if each reading evaluates it, a hundredth if the index finds
+// it by values.
+func (s *Subscription) Load() int {
+	plan := s.program.Plan("", false)
+	if plan.Never || len(plan.Accesses) > 0 {
+		return 1 + s.Cost()/100
+	}
+	return 1 + s.Cost()
+}
+
 // Needs lists the interfaces without which the condition is never true: of
 // each group one, by Player's names. None means that there is no such.
 func (s *Subscription) Needs() [][]string {

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"callboard/subscribe/condition/conditiontest"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
 
+	"github.com/expr-lang/expr"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -422,7 +424,13 @@ func FuzzCondition(f *testing.F) {
 	for _, s := range []string{"((((", "laser.ranges[", "a ?: b ?: c", "1 < 2 < 3", `"\u{110000}"`, "/* x", "::any(laser.ranges, .x)", "if true {1} else if false {2} else {3}", "let a = 1; let b = a; b == 1", "robot not matches \"(\"", "b'x' == b'y'"} {
 		f.Add(s)
 	}
-	c := newCompiler(f)
+	for _, text := range hostile() {
+		f.Add(text)
+	}
+	c, err := New(Config{Zones: conditiontest.Zones})
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, compile := range []func(string) (*Program, *Error){c.Condition, c.Expression} {
 			p, problem := compile(text)
@@ -438,7 +446,36 @@ func FuzzCondition(f *testing.F) {
 			p.Test(&Machine{}, testEnv(), nil)
 			p.AppendValue(nil, &Machine{}, testEnv())
 		}
+		if p, problem := c.Condition(text); problem == nil {
+			sameAsPlain(t, p)
+		}
 	})
+}
+
+// sameAsPlain holds a condition to plain expr, and its plan to both.
+func sameAsPlain(t *testing.T, p *Program) {
+	e := testEnv()
+	program, err := expr.Compile(p.Text(), expr.Env(plain(e)))
+	if err != nil {
+		t.Fatalf("%s: plain expr refuses: %v", p.Text(), err)
+	}
+	want, wantErr := expr.Run(program, plain(e))
+	got, gotErr := p.Test(&Machine{}, e, nil)
+	if wantErr != nil {
+		want = false
+	}
+	if got != want || (gotErr != nil) != (wantErr != nil) {
+		t.Errorf("%s = %v, %v; plain expr: %v, %v", p.Text(), got, gotErr, want, wantErr)
+	}
+	plan := p.Plan("r1", true)
+	met := false
+	for _, a := range plan.Accesses {
+		v := p.value(uint16(a.Value)).Read(e)
+		met = met || a.Lo <= v && v <= a.Hi || a.NaN && v != v
+	}
+	if got && (plan.Never || len(plan.Accesses) > 0 && !met) || plan.Exact && got != met {
+		t.Errorf("%s = %v, plan %+v", p.Text(), got, plan)
+	}
 }
 
 func BenchmarkTest(b *testing.B) {

@@ -88,12 +88,9 @@ func (r *matchRun) figure(metric string, value float64, unit string) {
 
 func (r *matchRun) run(ctx context.Context) error {
 	r.figure("subscriptions", float64(r.n), "1")
-	// The collector is not what is measured.
-	percent := 400
-	if r.n > 200_000 {
-		percent = 200
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(percent))
+	// The collector is not what is measured: it runs when there is need.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(2<<30, int64(r.n)*2500)))
 	texts := newMatchTexts(r.kind, r.selectivity, r.n)
 	before := heap()
 	m, err := r.fill(ctx, texts)
