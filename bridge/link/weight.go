@@ -1,11 +1,17 @@
 package link
 
-import "callboard/bridge/overlay"
+import (
+	"reflect"
 
-// weigh estimates what messages that wait hold in memory, in bytes: so much
-// for a message of any kind, and what those carry that can be large.
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// weigh estimates what messages that wait hold in memory, in bytes. Of the
+// messages that are many it is told by hand, since it costs the broker's time;
+// of the others by deepSize.
 func weigh(messages []overlay.Message) int {
-	const each, name = 256, 64
+	const each = 256 // of a message with its place in the queue
 	n := each
 	for _, m := range messages {
 		n += each
@@ -13,27 +19,18 @@ func weigh(messages []overlay.Message) int {
 		case *overlay.NotifyMessage:
 			n += weighReading(m.Reading)
 			for i := range m.Hits {
-				n += 2 * name
-				for j := range m.Hits[i].Names {
-					n += name + len(m.Hits[i].Names[j].Values)
-				}
+				n += 128 + weighNames(m.Hits[i].Names)
 			}
 		case *overlay.ReplayMessage:
 			for i := range m.Items {
-				n += 2*name + weighReading(m.Items[i].Reading)
-				for j := range m.Items[i].Names {
-					n += name + len(m.Items[i].Names[j].Values)
-				}
+				n += 128 + weighReading(m.Items[i].Reading) + weighNames(m.Items[i].Names)
 			}
 		case *overlay.SubscribeMessage:
 			if m.Set != nil {
-				n += name * len(m.Set.Drop)
-				for i := range m.Set.Put {
-					n += weighSubscription(m.Set.Put[i].Subscription)
-				}
+				n += deepSize(reflect.ValueOf(m.Set))
 			}
 		case *overlay.RoutedMessage:
-			n += weighRegistry(m.Body)
+			n += deepSize(reflect.ValueOf(m.Body))
 		}
 	}
 	return n
@@ -46,35 +43,35 @@ func weighReading(r *overlay.Reading) int {
 	return 128 + len(r.JSON)
 }
 
-func weighSubscription(s *overlay.Subscription) int {
-	if s == nil {
-		return 0
-	}
-	n := 256 + len(s.Condition) + 32*(len(s.Robots)+len(s.Devices)+len(s.Allowed)+len(s.Needs))
-	for name, expression := range s.Select {
-		n += 64 + len(name) + len(expression)
+func weighNames(names []protocol.Matched) int {
+	n := 0
+	for i := range names {
+		n += 64 + len(names[i].Values)
 	}
 	return n
 }
 
-func weighRegistry(body overlay.RegistryMessage) int {
-	n := 0
-	switch body := body.(type) {
-	case *overlay.Register:
-		for i := range body.Robots {
-			n += 128 + 32*len(body.Robots[i].Devices)
+// deepSize is the memory of a value with all that it points to, about.
+func deepSize(v reflect.Value) int {
+	n := int(v.Type().Size())
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			n += deepSize(v.Elem())
 		}
-	case *overlay.Lookup:
-		for i := range body.Clients {
-			n += 256
-			for j := range body.Clients[i].Wants {
-				w := &body.Clients[i].Wants[j]
-				n += 128 + 32*(len(w.Robots)+len(w.Allowed)+len(w.Devices)+len(w.Needs))
-			}
+	case reflect.String:
+		n += v.Len()
+	case reflect.Slice:
+		for i := range v.Len() {
+			n += deepSize(v.Index(i))
 		}
-	case *overlay.Sources:
-		for i := range body.Clients {
-			n += 256 + 32*len(body.Clients[i].Sources)
+	case reflect.Map:
+		for entries := v.MapRange(); entries.Next(); {
+			n += deepSize(entries.Key()) + deepSize(entries.Value())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += deepSize(v.Field(i)) - int(v.Field(i).Type().Size())
 		}
 	}
 	return n
