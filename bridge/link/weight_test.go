@@ -28,7 +28,7 @@ func TestWeight(t *testing.T) {
 		{"without a reading", &overlay.NotifyMessage{}, 100},
 		{"replay", &overlay.ReplayMessage{Items: []overlay.Item{{Reading: reading}, {Names: []protocol.Matched{{Values: []byte(long)}}}}}, 20_000},
 		{"set", &overlay.SubscribeMessage{Set: &overlay.SetChange{Drop: []string{long, long}}}, 20_000},
-		{"register", &overlay.RoutedMessage{Body: register}, 1000 * 200},
+		{"register", &overlay.RoutedMessage{Body: register}, 1000 * 180},
 		{"sources", &overlay.RoutedMessage{Body: sources}, 10_000},
 	} {
 		if got := weigh([]overlay.Message{tt.message}); got < tt.holds || got > 2*tt.holds+1000 {
