@@ -29,6 +29,7 @@ func linkOf(a, b int) link { return link{min(a, b), max(a, b)} }
 type frame struct {
 	session  uint64
 	born     overlay.Instant
+	number   int // counts all frames
 	messages []overlay.Message
 }
 
@@ -64,6 +65,7 @@ type cluster struct {
 	conns   map[overlay.Conn]*client
 	conn    overlay.Conn
 	reading int
+	frames  int
 	tested  map[int]map[overlay.Handle][]*overlay.Subscription // by reading: what matched, since the last step of its broker
 
 	registry   int
@@ -197,7 +199,8 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 		to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == o.Neighbour })
 		if to >= 0 && x.sessions[to] == o.Session && o.Session != 0 {
 			e := [2]int{x.id, to}
-			c.queues[e] = append(c.queues[e], frame{o.Session, c.now, o.Messages})
+			c.frames++
+			c.queues[e] = append(c.queues[e], frame{o.Session, c.now, c.frames, o.Messages})
 		}
 	case *overlay.Send:
 		if p := c.conns[o.Conn]; p != nil {

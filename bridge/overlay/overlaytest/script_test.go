@@ -1,0 +1,185 @@
+package overlaytest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// script runs a cluster by commands, and tells what the brokers say to each other.
+type script struct {
+	*cluster
+	out strings.Builder
+}
+
+// TestTranscripts runs the scripts in testdata.
+//
+//	network brokers=6 sources=(b4,b5) [inbox=N]   a row of brokers, all links up
+//	attach c b6 | detach c | roam c b1            a client; roam is both
+//	subscribe c id every | update … | unsubscribe c id
+//	publish b4 n                                  readings
+//	settle                                        all that is under way happens; tells it
+//	step n                                        only so many frames
+//	period                                        time goes on, all that follows happens
+//	cut b1 b2 | heal b1 b2 | registry up|down
+//	routes | client c
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
+		s := &script{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			defer func() {
+				if p := recover(); p != nil {
+					if f, ok := p.(failure); ok {
+						d.Fatalf(t, "%s", f.text)
+					}
+					panic(p)
+				}
+			}()
+			s.out.Reset()
+			for _, line := range strings.Split(d.Input, "\n") {
+				if line = strings.TrimSpace(line); line != "" {
+					s.do(t, d, strings.Fields(line))
+				}
+			}
+			return s.out.String()
+		})
+	})
+}
+
+func (s *script) broker(name string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "b"))
+	if err != nil || n < 1 || s.cluster != nil && n > len(s.brokers) {
+		failf("%q is no broker", name)
+	}
+	return n - 1
+}
+
+func (s *script) client(name string) *client {
+	for _, p := range s.clients {
+		if p.name == name {
+			return p
+		}
+	}
+	p := &client{c: s.cluster, name: name, subs: map[string]*asked{}, nums: map[string]uint64{}}
+	s.clients = append(s.clients, p)
+	return p
+}
+
+func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
+	number := func(i int) int {
+		n, err := strconv.Atoi(f[i])
+		if err != nil {
+			failf("%v", err)
+		}
+		return n
+	}
+	switch f[0] {
+	case "network":
+		s.network(number(1), f[2:])
+	case "attach":
+		s.client(f[1]).attach(s.broker(f[2]))
+	case "detach":
+		s.client(f[1]).detach()
+	case "roam":
+		s.client(f[1]).detach()
+		s.client(f[1]).attach(s.broker(f[2]))
+	case "subscribe":
+		s.client(f[1]).subscribe(f[2], number(3), protocol.KeepAll)
+	case "update":
+		s.client(f[1]).update(f[2], number(3))
+	case "unsubscribe":
+		s.client(f[1]).unsubscribe(f[2])
+	case "publish":
+		for range number(2) {
+			s.publish(s.broker(f[1]))
+		}
+	case "settle":
+		s.settle(1 << 30)
+	case "step":
+		s.settle(number(1))
+	case "period":
+		s.now += second
+		for i := range s.brokers {
+			s.step(i, &overlay.Tick{})
+		}
+		s.settle(1 << 30)
+	case "cut":
+		s.down(linkOf(s.broker(f[1]), s.broker(f[2])))
+	case "heal":
+		s.up(linkOf(s.broker(f[1]), s.broker(f[2])))
+	case "registry":
+		s.registryUp = f[1] == "up"
+	case "routes":
+		for _, x := range s.brokers {
+			for _, r := range x.b.Routes() {
+				up := string(r.Up)
+				if up == "" {
+					up = "-"
+				}
+				fmt.Fprintf(&s.out, "%s: %s down %s up %s\n", x.name, describeKey(r.Key), r.Down, up)
+			}
+		}
+	case "client":
+		p := s.client(f[1])
+		for _, word := range sortedKeys(p.nums) {
+			fmt.Fprintf(&s.out, "%s has %s up to %d of %d, %d gaps\n", p.name, p.key(word).Source, p.nums[word], s.truth[p.key(word)].last, s.marks["gaps"])
+		}
+	default:
+		d.Fatalf(t, "%q is no command", f[0])
+	}
+}
+
+func (s *script) network(n int, sources []string) {
+	var links []link
+	for i := 1; i < n; i++ {
+		links = append(links, linkOf(i-1, i))
+	}
+	s.cluster = newCluster(Bytes(nil), n, links, overlay.Config{}, 0, nil)
+	s.settle(1 << 30)
+	for _, name := range sources {
+		s.appeared[s.broker(name)] = true
+		s.advertise(s.broker(name))
+	}
+	s.settle(1 << 30)
+	s.out.Reset()
+}
+
+// settle lets things happen, in a fixed order, and tells what brokers say.
+func (s *script) settle(steps int) {
+	for ; steps > 0; steps-- {
+		s.seeAll()
+		for _, p := range s.clients {
+			for p.conn != 0 && len(p.queue) > 0 {
+				p.process()
+			}
+		}
+		busy := s.busy()
+		if len(busy) == 0 {
+			return
+		}
+		oldest := busy[0]
+		for _, e := range busy {
+			if s.queues[e][0].number < s.queues[oldest][0].number {
+				oldest = e
+			}
+		}
+		s.tell(oldest)
+		s.deliver(oldest)
+	}
+}
+
+func (s *script) tell(e [2]int) {
+	for _, m := range s.queues[e][0].messages {
+		switch m.(type) {
+		case *overlay.LinkState, *overlay.RoutedMessage, *overlay.EventMessage:
+		default:
+			fmt.Fprintf(&s.out, "%s → %s: %s\n", brokerName(e[0]), brokerName(e[1]), Describe(m))
+		}
+	}
+}
