@@ -3,96 +3,203 @@ package callboard
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"sync"
 	"time"
 
 	"callboard/subscribe/protocol"
 )
 
-// stayAttached tries the brokers in turn, beginning with the last that took
-// this client, and attends to the one that takes it until it is lost.
-func (c *Client) stayAttached(ctx context.Context, first func(error)) error {
-	at, backoff := 0, c.config.BackoffMin
-	for {
-		begun := time.Now()
-		attached, err := c.round(ctx, &at, first)
-		var end *fatal
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.As(err, &end):
-			return end.err
-		case attached && time.Since(begun) >= c.config.BackoffMax:
-			backoff = c.config.BackoffMin // it was a good connection
-		case !attached:
-			if first != nil {
-				first(err)
-			}
-			c.log.Warn("no broker takes this client, trying again", "wait", backoff, "error", err)
-		}
-		if !sleep(ctx, backoff/2+rand.N(backoff/2+1)) || c.queue.half(ctx) != nil {
-			return nil
-		}
-		backoff = min(2*backoff, c.config.BackoffMax)
-	}
-}
+// lingering is how long a connection that was replaced waits for the answers
+// to its commands and lists.
+const lingering = time.Second
 
-// round tries each broker once, beginning with number *at, until one takes
-// this client; attached says that one had.
-func (c *Client) round(ctx context.Context, at *int, first func(error)) (attached bool, err error) {
-	var faults []error
-	for range c.config.Brokers {
-		attached, err = c.attach(ctx, c.config.Brokers[*at], first)
-		if errors.Is(err, errRenumbered) {
-			attached, err = c.attach(ctx, c.config.Brokers[*at], first)
-		}
-		var end *fatal
-		if attached || ctx.Err() != nil || errors.As(err, &end) {
-			return attached, err
-		}
-		faults = append(faults, err)
-		*at = (*at + 1) % len(c.config.Brokers)
-	}
-	return false, errors.Join(faults...)
-}
+// errReplaced ends a connection that another one has replaced.
+var errReplaced = errors.New("another connection has replaced this one")
 
-// attach connects to one broker and attends to the connection until it ends.
-// welcomed says that the broker had taken this client.
-func (c *Client) attach(ctx context.Context, url string, first func(error)) (welcomed bool, err error) {
-	connecting, cancel := context.WithTimeout(ctx, c.config.ConnectTimeout)
-	conn, err := c.dial(connecting, url)
-	cancel()
-	if err != nil {
-		return false, err
-	}
-	tried := c.begin(conn)
-	var writer sync.WaitGroup
-	writer.Go(func() { conn.write(c.acks, c.config.AckDelay) })
+// attach says hello over a connection and attends to it until it ends.
+// welcomed is called once the broker has taken this client; that false comes
+// back says that it never did.
+func (c *Client) attach(ctx context.Context, conn *connection, a *attempt, welcomed func()) (bool, error) {
+	tried := c.begin(conn, a)
+	defer close(conn.done)
+	hello, cancel := context.WithTimeoutCause(ctx, c.config.ConnectTimeout,
+		fmt.Errorf("no welcome within %s", c.config.ConnectTimeout))
+	defer cancel()
 	ended := make(chan struct{})
-	writer.Go(func() {
-		select {
-		case <-ctx.Done():
-			c.farewell(conn, ended)
-		case <-ended:
+	stop := context.AfterFunc(hello, func() {
+		defer close(ended)
+		c.giveUp(conn)
+	})
+	wait := sync.OnceFunc(func() {
+		if !stop() {
+			<-ended
 		}
 	})
-	err = c.attend(conn, tried, first)
-	c.end(conn)
+	var writer sync.WaitGroup
+	writer.Go(func() { conn.write(c.acks, c.config.AckDelay) })
+	taken := false
+	err := c.attend(conn, tried, func() {
+		taken = true
+		wait()
+		welcomed()
+	})
+	wait()
+	if !taken {
+		c.giveUp(conn)
+		if cause := context.Cause(hello); cause != nil {
+			err = fmt.Errorf("broker %s: %w", conn.url, cause)
+		}
+	}
+	c.end(conn, err)
 	conn.finish()
 	conn.socket.Close()
-	close(ended)
 	writer.Wait()
-	if conn.welcomed && ctx.Err() == nil {
-		c.log.Warn("connection lost", "broker", url, "error", err)
-		c.queue.force(item{event: &Detached{URL: url, Err: err}})
+	return taken, err
+}
+
+// begin says hello over conn: first what is in force, then what waits for an
+// answer. From here on until the welcome, the connection in use delivers, but
+// neither acknowledges nor confirms anything. It gives the highest attachment
+// used before this one.
+func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.said = true
+	conn.began, conn.from = a.began, c.last
+	if c.conn == nil && a.move == nil && !a.choice && !c.lost.IsZero() {
+		conn.began = c.lost
 	}
-	return conn.welcomed, err
+	hello := protocol.Hello{Op: protocol.OpHello, Client: c.config.Client, Token: c.config.Token}
+	tried = c.attachment
+	if tried > 0 && !c.config.Anonymous {
+		c.attachment++
+		number := c.attachment
+		hello.Attachment = &number
+	}
+	if c.session != "" && !c.config.Anonymous {
+		hello.Session = c.session
+		c.resumeLeg(conn)
+		hello.Num = conn.told
+	}
+	hello.Subscriptions = c.confirmed()
+	for _, s := range hello.Subscriptions {
+		conn.resuming[s.ID] = true
+	}
+	conn.send(hello)
+	c.next = conn
+	for _, id := range sortedKeys(c.entries) {
+		if e := c.entries[id]; e.op != nil && !e.ending() {
+			e.op.next = true
+			e.send(conn)
+		}
+	}
+	return tried
+}
+
+// giveUp ends a connection that was not welcomed. What the connection in use,
+// if there still is one, has answered meanwhile counts again, and it is sent
+// what only the other one was sent.
+func (c *Client) giveUp(conn *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn.welcomed {
+		return
+	}
+	conn.socket.Close()
+	if c.next != conn {
+		return
+	}
+	c.next = nil
+	if c.owed != nil {
+		c.queue.force(item{event: c.owed})
+		c.owed = nil
+	}
+	held := c.held
+	c.held = nil
+	for _, id := range sortedKeys(c.entries) {
+		e := c.entries[id]
+		if e.op == nil {
+			continue
+		}
+		e.op.next = false
+		if c.conn != nil && !e.op.current {
+			e.op.current = true
+			e.send(c.conn)
+		}
+	}
+	for _, take := range held {
+		take()
+	}
+	if c.conn != nil {
+		signal(c.conn.wake)
+	}
+}
+
+// replace makes conn, which is welcome, the connection in use. mu is held.
+func (c *Client) replace(conn *connection) (moved bool) {
+	old := c.conn
+	c.conn, c.next, c.held, c.owed, c.last = conn, nil, nil, nil, conn.url
+	conn.welcomed, conn.attended = true, time.Now()
+	if old == nil {
+		close(c.attached)
+		return false
+	}
+	if c.retired != nil {
+		c.retired.socket.Close()
+	}
+	c.retired = old
+	if old.requests == 0 {
+		old.finish()
+	} else {
+		old.linger = time.AfterFunc(lingering, old.finish)
+	}
+	return true
+}
+
+// end takes conn away; requests on it will not be answered. That it was in
+// use is told as Detached, unless a hand-over is under way: then only if that
+// fails.
+func (c *Client) end(conn *connection, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn.linger != nil {
+		conn.linger.Stop()
+	}
+	for id, r := range c.requests {
+		if r.conn == conn {
+			r.answer <- answer{err: ErrLost}
+			delete(c.requests, id)
+		}
+	}
+	if c.retired == conn {
+		c.retired = nil
+	}
+	if c.conn != conn {
+		return
+	}
+	c.conn, c.held, c.lost = nil, nil, time.Now()
+	c.attached = make(chan struct{})
+	for _, e := range c.entries {
+		if e.op != nil {
+			e.op.current = false
+		}
+	}
+	if c.leaving {
+		return
+	}
+	lost := &Detached{URL: conn.url, Err: err}
+	if c.next != nil {
+		c.owed = lost
+		return
+	}
+	c.log.Warn("connection lost", "broker", conn.url, "error", err)
+	c.queue.force(item{event: lost})
 }
 
 // farewell ends a connection on purpose: it waits a second at most for the
 // event that the program is handling, and another for the last words.
-func (c *Client) farewell(conn *connection, ended <-chan struct{}) {
+func (c *Client) farewell(conn *connection) {
 	wait(c.delivered, time.Second)
 	c.mu.Lock()
 	if c.random { // nobody comes back: the broker need not keep anything
@@ -102,7 +209,7 @@ func (c *Client) farewell(conn *connection, ended <-chan struct{}) {
 	}
 	c.mu.Unlock()
 	conn.finish()
-	wait(ended, time.Second)
+	wait(conn.done, time.Second)
 	conn.socket.Close()
 }
 
@@ -113,59 +220,5 @@ func wait(ch <-chan struct{}, d time.Duration) {
 	select {
 	case <-ch:
 	case <-timer.C:
-	}
-}
-
-// begin makes conn the current connection: hello first, then what waits for
-// an answer. It gives the highest attachment used before this one.
-func (c *Client) begin(conn *connection) (tried uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	hello := protocol.Hello{Op: protocol.OpHello, Client: c.config.Client, Token: c.config.Token}
-	tried = c.attachment
-	if tried > 0 && !c.config.Anonymous {
-		c.attachment++
-		number := c.attachment
-		hello.Attachment = &number
-	}
-	if c.session != "" && !c.config.Anonymous {
-		hello.Session = c.session
-		hello.Num = c.handledNums()
-		for _, s := range c.sources {
-			s.resume()
-		}
-	}
-	hello.Subscriptions = c.confirmed()
-	conn.send(hello)
-	c.conn = conn
-	for _, id := range sortedKeys(c.entries) {
-		c.entries[id].begin(conn)
-	}
-	return tried
-}
-
-// end takes conn away; requests on it will not be answered.
-func (c *Client) end(conn *connection) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.conn = nil
-	if conn.welcomed {
-		c.attached = make(chan struct{})
-	}
-	for id, r := range c.requests {
-		r.answer <- answer{err: ErrLost}
-		delete(c.requests, id)
-	}
-}
-
-// sleep waits; false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -17,8 +17,9 @@ var errFull = errors.New("callboard: the program does not take its events; the s
 // will take the next hello.
 var errRenumbered = errors.New("the attachment's number was too low")
 
-// attend reads a connection until it ends.
-func (c *Client) attend(conn *connection, tried uint64, first func(error)) error {
+// attend reads a connection until it ends; welcomed is called once.
+func (c *Client) attend(conn *connection, tried uint64, welcomed func()) error {
+	taken := false
 	for {
 		text, err := conn.read()
 		if err != nil {
@@ -28,12 +29,15 @@ func (c *Client) attend(conn *connection, tried uint64, first func(error)) error
 		if err != nil {
 			return fmt.Errorf("broker %s sent what is no message: %w", conn.url, err)
 		}
-		if !conn.welcomed {
-			if err = c.welcome(conn, op, text, tried); err == nil && first != nil {
-				first(nil)
-			}
-		} else {
+		switch {
+		case taken:
 			err = c.take(conn, op, text)
+		case op == protocol.OpHeartbeat:
+		default:
+			if err = c.welcome(conn, op, text, tried); err == nil {
+				taken = true
+				welcomed()
+			}
 		}
 		if err != nil {
 			return err
@@ -61,8 +65,6 @@ func operation(text []byte) (string, error) {
 func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64) error {
 	switch op {
 	case protocol.OpWelcome:
-	case protocol.OpHeartbeat:
-		return nil
 	case protocol.OpError:
 		var e protocol.Error
 		if err := json.Unmarshal(text, &e); err != nil {
@@ -79,27 +81,45 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 	if w.Session == "" || w.Broker == "" || !(w.Heartbeat > 0 && w.Heartbeat <= 3600) {
 		return fmt.Errorf("broker %s: welcome without session, broker or heartbeat: %.200s", conn.url, text)
 	}
-	conn.silence = max(time.Second, time.Duration(missedHeartbeats*w.Heartbeat*float64(time.Second)))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	conn.welcomed = true
-	resumed := c.session == w.Session
-	if !resumed {
+	if c.next != conn || c.leaving {
+		return errReplaced
+	}
+	conn.silence = max(time.Second, time.Duration(missedHeartbeats*w.Heartbeat*float64(time.Second)))
+	from := conn.from
+	attached := &Attached{URL: conn.url, Broker: w.Broker, Session: w.Session, Attachment: w.Attachment, Resumed: c.session == w.Session}
+	moved := c.replace(conn)
+	if attached.Resumed {
+		attached.Handover = c.takeOver(conn, moved, conn.attended)
+	} else {
+		clear(conn.wire)
 		c.forgetSources()
 	}
 	c.session, c.fresh, c.brokers = w.Session, false, w.Brokers
-	close(c.attached)
 	c.attachment = max(c.attachment, w.Attachment)
+	c.meet(conn.url, w)
 	for id, e := range c.entries {
 		if e.welcomed() {
 			delete(c.entries, id)
 		}
 	}
-	c.log.Info("attached", "broker", w.Broker, "url", conn.url, "session", w.Session, "attachment", w.Attachment, "resumed", resumed)
-	c.queue.force(item{event: &Attached{
-		URL: conn.url, Broker: w.Broker, Session: w.Session, Attachment: w.Attachment, Resumed: resumed,
-	}})
+	c.log.Info("attached", "broker", w.Broker, "url", conn.url, "from", from, "session", w.Session, "attachment", w.Attachment, "resumed", attached.Resumed)
+	c.queue.force(item{event: attached})
+	signal(conn.wake) // for the acknowledgements that were held back
 	return nil
+}
+
+// meet takes what a welcome tells of brokers. mu is held.
+func (c *Client) meet(url string, w protocol.Welcome) {
+	ids, urls := make([]string, 0, len(w.Brokers)), make([]string, 0, len(w.Brokers))
+	for _, b := range w.Brokers {
+		ids, urls = append(ids, b.ID), append(urls, b.URL)
+	}
+	c.roster.name(ids, urls)
+	if b := c.roster.entry(url); b != nil {
+		b.ID, b.Taken, b.Failed = w.Broker, true, time.Time{}
+	}
 }
 
 // forgetSources tells the program that its sequences have ended with the
@@ -137,29 +157,31 @@ func (c *Client) refused(conn *connection, e protocol.Error, tried uint64) error
 	return err
 }
 
-// take carries out one message of an attached broker.
+// take carries out one message of a broker that has taken this client.
 func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 	switch op {
 	case protocol.OpNotify:
-		err = c.takeNotify(text)
+		err = c.takeNotify(conn, text)
 	case protocol.OpGap:
-		err = c.takeGap(text)
+		err = c.takeGap(conn, text)
 	case protocol.OpRobot:
 		var r protocol.Robot
 		if err = json.Unmarshal(text, &r); err == nil {
-			err = c.push(item{event: &Robot{r}, bytes: len(text)})
+			err = c.locked(conn, func() error { return c.push(item{event: &Robot{r}, bytes: len(text)}) })
 		}
 	case protocol.OpSubscribed:
 		var s protocol.Subscribed
 		if err = json.Unmarshal(text, &s); err == nil {
-			err = c.takeSubscribed(s)
+			err = c.locked(conn, func() error {
+				return c.settle(func() { c.takeSubscribed(conn, s) })
+			})
 		}
 	case protocol.OpReply:
-		err = c.takeReply(text)
+		err = c.takeReply(conn, text)
 	case protocol.OpError:
 		var e protocol.Error
 		if err = json.Unmarshal(text, &e); err == nil {
-			return c.takeError(conn, e)
+			err = c.takeError(conn, e)
 		}
 	case protocol.OpHeartbeat:
 	case protocol.OpWelcome:
@@ -167,10 +189,23 @@ func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 	default:
 		// A newer broker may know more than this library.
 	}
-	if err != nil {
-		return fmt.Errorf("broker %s: %s: %w", conn.url, op, err)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return conn.failed
 	}
-	return nil
+	return fmt.Errorf("broker %s: %s: %w", conn.url, op, err)
+}
+
+// locked carries something out for the connection in use. Of one that was
+// replaced nothing is taken: it comes again over the other one.
+func (c *Client) locked(conn *connection, do func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn != conn {
+		return c.current(conn)
+	}
+	return do()
 }
 
 // push hands an event to the program, or gives up the connection.
@@ -179,6 +214,13 @@ func (c *Client) push(it item) error {
 		return errFull
 	}
 	return nil
+}
+
+// tell is push for what cannot tell its error. mu is held.
+func (c *Client) tell(conn *connection, it item) {
+	if err := c.push(it); err != nil {
+		conn.failed = err
+	}
 }
 
 // source gives a source's sequence, a new one if it has none. mu is held.
@@ -194,114 +236,123 @@ func (c *Client) source(name string) (*sequence, error) {
 	return s, nil
 }
 
-func (c *Client) takeNotify(text []byte) error {
+func (c *Client) takeNotify(conn *connection, text []byte) error {
 	n := &Notification{Raw: text}
 	if err := json.Unmarshal(text, &n.Notify); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	s, err := c.source(n.Source)
-	if err != nil {
-		c.mu.Unlock()
-		return err
-	}
-	before := *s
-	fresh, fault := s.notify(n.Seq, n.Skipped)
-	c.mu.Unlock()
-	return c.deliverNumbered(s, before, fault, fresh, item{event: n, sequence: s, seq: n.Seq, bytes: 2 * len(text)})
+	return c.locked(conn, func() error {
+		s, err := c.source(n.Source)
+		if err != nil {
+			return err
+		}
+		before, wire := *s, conn.wire[n.Source]
+		fresh, passed, fault := s.notify(&wire, n.Seq, n.Skipped)
+		conn.wire[n.Source] = wire
+		if fresh && passed != n.Skipped {
+			n.Skipped = passed
+			if n.Raw, err = json.Marshal(n.Notify); err != nil {
+				return err
+			}
+		}
+		it := item{event: n, sequence: s, seq: n.Seq, bytes: 2 * len(text)}
+		return c.deliverNumbered(conn, n.Source, s, before, fault, fresh, it)
+	})
 }
 
-func (c *Client) takeGap(text []byte) error {
+func (c *Client) takeGap(conn *connection, text []byte) error {
 	g := &Gap{}
 	if err := json.Unmarshal(text, &g.Gap); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	if g.To == nil {
-		delete(c.sources, g.Source)
-		c.mu.Unlock()
-		return c.push(item{event: g, bytes: len(text)})
-	}
-	s, err := c.source(g.Source)
-	if err != nil {
-		c.mu.Unlock()
-		return err
-	}
-	before := *s
-	first, fresh, fault := s.gap(g.From, *g.To)
-	c.mu.Unlock()
-	g.From = first
-	return c.deliverNumbered(s, before, fault, fresh, item{event: g, sequence: s, seq: *g.To, bytes: len(text)})
+	return c.locked(conn, func() error {
+		if g.To == nil {
+			// A connection that has said hello is told so itself.
+			return c.settle(func() {
+				delete(c.sources, g.Source)
+				delete(conn.wire, g.Source)
+				delete(conn.relays, g.Source)
+				c.tell(conn, item{event: g, bytes: len(text)})
+			})
+		}
+		s, err := c.source(g.Source)
+		if err != nil {
+			return err
+		}
+		before, wire := *s, conn.wire[g.Source]
+		first, fresh, fault := s.gap(&wire, g.From, *g.To)
+		conn.wire[g.Source] = wire
+		g.From = first
+		it := item{event: g, sequence: s, seq: *g.To, bytes: len(text)}
+		return c.deliverNumbered(conn, g.Source, s, before, fault, fresh, it)
+	})
 }
 
-// deliverNumbered hands over a fault, if there is one, and then the item. What
-// does not fit was not given: it comes again after the resume.
-func (c *Client) deliverNumbered(s *sequence, before sequence, fault string, fresh bool, it item) error {
+// deliverNumbered hands over a fault, if there is one, that a hand-over is
+// through, and then the item. What does not fit was not given: it comes again
+// after the resume. mu is held.
+func (c *Client) deliverNumbered(conn *connection, source string, s *sequence, before sequence, fault string, fresh bool, it item) error {
 	if fault != "" {
-		f := &Fault{Reason: fault}
-		switch e := it.event.(type) {
-		case *Notification:
-			f.Source = e.Source
-		case *Gap:
-			f.Source = e.Source
-		}
-		c.log.Error("sequence broken", "source", f.Source, "reason", fault)
-		if err := c.push(item{event: f}); err != nil {
-			return c.undo(s, before, err)
+		c.log.Error("sequence broken", "source", source, "reason", fault)
+		if err := c.push(item{event: &Fault{Source: source, Reason: fault}}); err != nil {
+			s.given = before.given
+			return err
 		}
 	}
 	if !fresh {
+		conn.repeat(source)
 		return nil
 	}
+	s.at = time.Now()
+	if h := conn.arrive(conn.url, source, it.seq, s.at); h != nil {
+		if err := c.push(item{event: h}); err != nil {
+			s.given = before.given
+			return err
+		}
+		delete(conn.relays, source)
+	}
 	if err := c.push(it); err != nil {
-		return c.undo(s, before, err)
+		s.given = before.given
+		return err
 	}
 	return nil
-}
-
-// undo takes back that an item was given.
-func (c *Client) undo(s *sequence, before sequence, err error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.wire, s.given = before.wire, before.given
-	return err
 }
 
 // takeError carries out an error: of a call that waits, of a subscription, or
 // of the attachment.
 func (c *Client) takeError(conn *connection, e protocol.Error) error {
 	err := brokerError(e)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if (e.ID != "" && c.finishRequest(e.ID, answer{err: err})) || c.conn != conn {
+		return c.current(conn)
+	}
 	if e.ID == "" {
 		if e.Code == protocol.Conflict {
-			return c.conflict(conn, e, err)
+			return c.conflict(e, err)
 		}
 		c.log.Warn("error from the broker", "broker", conn.url, "error", err)
 		return c.push(item{event: &Failure{Error: *err}})
 	}
-	c.mu.Lock()
-	if r := c.requests[e.ID]; r != nil {
-		delete(c.requests, e.ID)
-		c.mu.Unlock()
-		r.answer <- answer{err: err}
+	take := func() {
+		if told, ended := c.failEntry(conn, e.ID, err); !told {
+			c.tell(conn, item{event: &Failure{Error: *err, Ended: ended}})
+		}
+	}
+	if entry := c.entries[e.ID]; entry == nil || (entry.op == nil && !conn.resuming[e.ID]) {
+		take() // answers nothing
 		return nil
 	}
-	told, ended := c.failEntry(e.ID, err)
-	c.mu.Unlock()
-	if told {
-		return nil
-	}
-	return c.push(item{event: &Failure{Error: *err, Ended: ended}})
+	return c.settle(take)
 }
 
 // conflict: the client id has attached elsewhere. An attachment up to ours is
-// our own older one, which this connection has replaced.
-func (c *Client) conflict(conn *connection, e protocol.Error, err error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// our own: this connection is the older one. mu is held.
+func (c *Client) conflict(e protocol.Error, err error) error {
 	if e.Attachment != nil && *e.Attachment <= c.attachment {
-		return fmt.Errorf("broker %s: %w", conn.url, err)
+		return err
 	}
-	return &fatal{fmt.Errorf("%w: broker %s: %w", ErrTakenOver, conn.url, err)}
+	return &fatal{fmt.Errorf("%w: %w", ErrTakenOver, err)}
 }
 
 // brokerError makes an Error of the protocol's message.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"callboard/subscribe/protocol"
 )
@@ -26,12 +27,21 @@ type Client struct {
 	delivered chan struct{} // closed when the program gets no more events
 
 	mu         sync.Mutex
-	conn       *connection   // nil while detached
-	attached   chan struct{} // closed while conn is welcome
+	conn       *connection   // in use, which means welcome; nil while detached
+	attached   chan struct{} // closed while there is conn
+	next       *connection   // has said hello and waits for its welcome; nil without
+	retired    *connection   // was replaced, waits for answers; nil without
+	held       []func()      // what conn has answered since next said hello, in case next fails
+	owed       *Detached     // conn was lost since next said hello
+	lost       time.Time     // when conn was last lost
+	last       string        // URL of the last broker that took this client
+	leaving    bool          // the end: no more welcomes
 	session    string
 	attachment uint64 // highest known
 	fresh      bool   // no hello has been answered by a welcome yet
 	brokers    []protocol.BrokerURL
+	roster     roster
+	inReach    bool // a broker has come into reach since the last attempt
 	sources    map[string]*sequence
 	entries    map[string]*entry   // subscriptions by id
 	requests   map[string]*request // commands and lists by id
@@ -40,6 +50,9 @@ type Client struct {
 	ended      bool          // no call is answered any more
 	err        error         // why Run ended
 	done       chan struct{} // closed when Run has ended
+
+	moves chan *move    // to Run
+	news  chan struct{} // cap 1: the roster has some
 
 	cancel context.CancelFunc // of Dial's Run; nil without Dial
 }
@@ -54,6 +67,9 @@ func New(config Config) (*Client, error) {
 		config: config, log: config.Logger,
 		queue:     newQueue(config.QueueCount, config.QueueBytes),
 		fresh:     true,
+		roster:    newRoster(config),
+		moves:     make(chan *move),
+		news:      make(chan struct{}, 1),
 		sources:   map[string]*sequence{},
 		entries:   map[string]*entry{},
 		requests:  map[string]*request{},
@@ -78,7 +94,7 @@ func New(config Config) (*Client, error) {
 func (c *Client) restore(r *State) {
 	c.config.Client, c.session, c.attachment = r.Client, r.Session, r.Attachment
 	for source, num := range r.Num {
-		c.sources[source] = &sequence{wire: num, given: num, handled: num, acked: num}
+		c.sources[source] = &sequence{given: num, handled: num, acked: num}
 	}
 	for _, s := range r.Subscriptions {
 		c.entries[s.ID] = &entry{current: s, confirmed: true}
@@ -177,6 +193,14 @@ func (c *Client) Brokers() []protocol.BrokerURL {
 	return append([]protocol.BrokerURL(nil), c.brokers...)
 }
 
+// Known are the brokers that the client may attach to: those of the
+// configuration, of the last welcome, and those that were heard.
+func (c *Client) Known() []Broker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.roster.known(time.Now())
+}
+
 // handledNums is how far each source is handled. mu is held.
 func (c *Client) handledNums() map[string]uint64 {
 	num := make(map[string]uint64, len(c.sources))
@@ -194,6 +218,10 @@ func (c *Client) run(ctx context.Context, first func(error)) {
 		defer close(c.delivered)
 		c.deliver(delivering)
 	}()
+	var hearing sync.WaitGroup
+	if c.config.Heard != nil {
+		hearing.Go(func() { c.config.Heard(delivering, c.hear) })
+	}
 	err := c.stayAttached(ctx, first)
 	// What has come before a fatal end still belongs to the program.
 	c.queue.close()
@@ -202,6 +230,7 @@ func (c *Client) run(ctx context.Context, first func(error)) {
 	}
 	<-c.delivered
 	stop()
+	hearing.Wait()
 	c.mu.Lock()
 	c.err, c.ended = err, true
 	c.failPending()
@@ -246,16 +275,31 @@ func (c *Client) handled(it item) {
 	}
 }
 
+// hear takes a beacon.
+func (c *Client) hear(id, url string) {
+	c.mu.Lock()
+	news := c.roster.hear(id, url, time.Now())
+	if news {
+		c.inReach = true
+	}
+	c.mu.Unlock()
+	if news || c.config.Choose != nil {
+		signal(c.news)
+	}
+}
+
 // full says that a batch of acknowledgements is.
 func (c *Client) full(s *sequence) bool {
 	return s.due() >= uint64(c.config.AckCount) || s.bytes >= c.config.AckBytes
 }
 
-// acks gives the acknowledgements to write now; wait: others are due later.
-func (c *Client) acks(now bool) (due []protocol.Ack, wait bool) {
+// acks gives the acknowledgements to write over conn now; wait: others are due
+// later. Once another connection has said hello, the old broker must keep what
+// that hello did not tell as handled.
+func (c *Client) acks(conn *connection, now bool) (due []protocol.Ack, wait bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.config.Anonymous {
+	if c.config.Anonymous || c.conn != conn || c.next != nil {
 		return nil, false
 	}
 	for name, s := range c.sources {

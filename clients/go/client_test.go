@@ -427,6 +427,7 @@ func TestSlowProgram(t *testing.T) {
 		p = f.accept()
 		hello := p.welcome("one")
 		for seq := hello.Num["s1"] + 1; seq <= 20; seq++ {
+			synctest.Wait() // a window keeps the queue small
 			p.send(notify("s1", seq, 0))
 		}
 		synctest.Wait()

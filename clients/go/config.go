@@ -17,8 +17,19 @@ import (
 // Config says which brokers to use and as whom.
 type Config struct {
 	// Brokers are the brokers' WebSocket URLs (ws://… or wss://…), best first.
-	// A URL without a path gets /ws. At least one.
+	// A URL without a path gets /ws. At least one, unless Heard tells of some.
+	// The brokers that a welcome names are known besides.
 	Brokers []string
+	// Heard reports brokers whose beacons it hears, until ctx ends. With a Token
+	// only those count that are in Brokers or were named by a broker, since a
+	// beacon may come from anyone. Default none.
+	Heard func(ctx context.Context, report func(id, url string))
+	// Choose says which brokers to hang on, best first. It is asked when one was
+	// lost (current is then "") and whenever a welcome or a beacon has told of
+	// some: if the first one is not the current one, the client moves there. It
+	// must not block, and not call the client. An empty answer means the default:
+	// stay as long as the current one lives; then the others, nearest first.
+	Choose func(current string, known []Broker) []string
 	// Client is the lasting id of this program. The default is a random id: it
 	// comes back after a lost connection, but not after the program's end.
 	Client string
@@ -76,7 +87,7 @@ type State struct {
 
 // defaulted fills in the defaults and checks what can be checked.
 func (c Config) defaulted() (Config, error) {
-	if len(c.Brokers) == 0 {
+	if len(c.Brokers) == 0 && c.Heard == nil {
 		return c, errors.New("callboard: no broker URL given")
 	}
 	urls := make([]string, 0, len(c.Brokers))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -26,30 +27,51 @@ const writeTimeout = 10 * time.Second
 const missedHeartbeats = 3
 
 // connection is one WebSocket connection: whoever has something to send adds
-// it to the outbox, one goroutine writes, Run's goroutine reads.
+// it to the outbox, one goroutine writes, one reads.
 type connection struct {
 	url    string
 	socket *websocket.Conn
+	done   chan struct{} // closed when both goroutines have ended
+
+	leg // guarded by Client.mu
 
 	mu      sync.Mutex
 	outbox  [][]byte
 	closing bool          // the writer ends once the outbox is written
 	wake    chan struct{} // cap 1: the outbox or the acknowledgements have news
 	silence time.Duration // longest silence that is taken; 0: none is watched
+}
 
-	welcomed bool // written under Client.mu; the reader's goroutine also reads it without
+// newConnection makes a connection of a socket.
+func newConnection(url string, socket *websocket.Conn, silence time.Duration) *connection {
+	return &connection{
+		url: url, socket: socket, silence: silence,
+		done: make(chan struct{}), wake: make(chan struct{}, 1),
+		leg: leg{wire: map[string]uint64{}, resuming: map[string]bool{}},
+	}
 }
 
 // dial opens a WebSocket connection to a broker.
 func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
+	stop := func() bool { return true }
 	dialer := websocket.Dialer{
-		NetDialContext:    c.config.Dial,
+		NetDialContext: func(dialing context.Context, network, address string) (net.Conn, error) {
+			raw, err := c.config.Dial(dialing, network, address)
+			if err == nil { // the handshake itself does not heed ctx
+				stop = context.AfterFunc(ctx, func() { raw.Close() })
+			}
+			return raw, err
+		},
 		TLSClientConfig:   c.config.TLS,
 		HandshakeTimeout:  c.config.ConnectTimeout,
 		Subprotocols:      []string{protocol.Subprotocol},
 		EnableCompression: c.config.Compression,
 	}
 	socket, answer, err := dialer.DialContext(ctx, url, nil)
+	if !stop() && err == nil {
+		socket.Close()
+		return nil, fmt.Errorf("broker %s: %w", url, context.Cause(ctx))
+	}
 	if err != nil {
 		return nil, dialError(url, answer, err)
 	}
@@ -58,7 +80,7 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 		return nil, fmt.Errorf("broker %s: it speaks subprotocol %q, expected %s: is this a Callboard broker?", url, got, protocol.Subprotocol)
 	}
 	socket.SetReadLimit(maxIncoming)
-	return &connection{url: url, socket: socket, wake: make(chan struct{}, 1), silence: c.config.ConnectTimeout}, nil
+	return newConnection(url, socket, c.config.ConnectTimeout), nil
 }
 
 // dialError says why a broker could not be reached; that a server refuses
@@ -115,7 +137,7 @@ func (n *connection) finish() {
 // write writes the outbox and acknowledgements until finish or an error; then
 // it closes the socket, which ends the reader too. acks gives the
 // acknowledgements that are due: at once, or how long they may wait.
-func (n *connection) write(acks func(now bool) (due []protocol.Ack, wait bool), delay time.Duration) {
+func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ack, wait bool), delay time.Duration) {
 	defer n.socket.Close()
 	timer := time.NewTimer(delay)
 	timer.Stop()
@@ -132,7 +154,7 @@ func (n *connection) write(acks func(now bool) (due []protocol.Ack, wait bool), 
 		outbox, closing := n.outbox, n.closing
 		n.outbox = nil
 		n.mu.Unlock()
-		due, wait := acks(late || closing)
+		due, wait := acks(n, late || closing)
 		for _, a := range due {
 			text, _ := json.Marshal(a) // strings and numbers only
 			outbox = append(outbox, text)
@@ -168,9 +190,9 @@ func (n *connection) read() ([]byte, error) {
 		var timeout interface{ Timeout() bool }
 		switch {
 		case errors.As(err, &closed):
-			return nil, fmt.Errorf("broker %s closed the connection: %s", n.url, closeText(closed))
+			return nil, &lostError{fmt.Sprintf("broker %s closed the connection: %s", n.url, closeText(closed)), err}
 		case errors.As(err, &timeout) && timeout.Timeout():
-			return nil, fmt.Errorf("broker %s has been silent for %s", n.url, n.silence)
+			return nil, &lostError{fmt.Sprintf("broker %s has been silent for %s", n.url, n.silence), errSilent}
 		}
 		return nil, fmt.Errorf("broker %s: %w", n.url, err)
 	}
@@ -179,6 +201,18 @@ func (n *connection) read() ([]byte, error) {
 	}
 	return text, nil
 }
+
+// errSilent is the cause of a loss by missing heartbeats.
+var errSilent = errors.New("silent")
+
+// lostError words the loss of a connection.
+type lostError struct {
+	text  string
+	cause error
+}
+
+func (e *lostError) Error() string { return e.text }
+func (e *lostError) Unwrap() error { return e.cause }
 
 // closeText says what a close frame means.
 func closeText(e *websocket.CloseError) string {

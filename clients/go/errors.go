@@ -17,6 +17,9 @@ var ErrClosed = errors.New("callboard: the client is closed")
 // whether it was carried out is not known.
 var ErrLost = errors.New("callboard: the connection was lost before the answer came")
 
+// ErrOvertaken answers a Move that another Move has replaced before it ended.
+var ErrOvertaken = errors.New("callboard: another move has replaced this one")
+
 // Error is an error that a broker sent.
 type Error struct {
 	ID         string // of the subscription or request, "" if of none

@@ -2,6 +2,7 @@ package callboard
 
 import (
 	"fmt"
+	"time"
 
 	"callboard/subscribe/protocol"
 )
@@ -15,13 +16,14 @@ type (
 )
 
 // Event is what a client delivers: *Notification, *Gap, *Robot, *Failure,
-// *Fault, *Resubscribed, *Attached or *Detached.
+// *Fault, *Resubscribed, *Attached, *HandedOver, *Stayed or *Detached.
 type Event interface{ event() }
 
-// Notification is a reading that matched.
+// Notification is a reading that matched. Seq is the last one given + 1 +
+// Skipped, also across a hand-over.
 type Notification struct {
 	protocol.Notify
-	Raw []byte // the whole message as it came
+	Raw []byte // the whole message as it came, but for skipped after a hand-over
 }
 
 // Gap says that notifications From to To of a source could not be kept; see
@@ -55,7 +57,36 @@ type Attached struct {
 	Broker     string
 	Session    string
 	Attachment uint64
-	Resumed    bool // the session goes on
+	Resumed    bool      // the session goes on
+	Handover   *Handover // nil unless it does
+}
+
+// Handover is how a session came from one connection to the next.
+type Handover struct {
+	From   string            // URL of the broker before, which may be the same
+	Moved  bool              // the connection before was dropped only after this one was there
+	Took   time.Duration     // from Move, or the loss, to the broker's welcome
+	Last   map[string]uint64 // last number by source that came over the connection before
+	Silent time.Duration     // from the last notification over the connection before to the welcome; 0 if there was none
+}
+
+// HandedOver says that a source's notifications go on over a new connection:
+// all up to Last had come over the one before, First is the first one that
+// comes over this one, and whatever there was in between was replayed.
+type HandedOver struct {
+	Source      string
+	From, URL   string
+	Last, First uint64        // First is Last + 1, or more if numbers were skipped or lost
+	Repeated    int           // messages that came again and were dropped
+	Took        time.Duration // from Move, or the loss, to First
+	Silent      time.Duration // from Last to First
+}
+
+// Stayed says that an attempt to move has failed, by Move or by choice: the
+// client goes on where it is.
+type Stayed struct {
+	URL string // of the broker that did not take it
+	Err error
 }
 
 // Detached says that the connection was lost; the client tries again.
@@ -71,6 +102,8 @@ func (*Failure) event()      {}
 func (*Fault) event()        {}
 func (*Resubscribed) event() {}
 func (*Attached) event()     {}
+func (*HandedOver) event()   {}
+func (*Stayed) event()       {}
 func (*Detached) event()     {}
 
 // Error implements error.

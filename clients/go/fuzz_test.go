@@ -15,7 +15,7 @@ func idle(t testing.TB) (*Client, *connection) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := &connection{url: "ws://b", wake: make(chan struct{}, 1)}
+	conn := newConnection("ws://b", nil, 0)
 	c.conn = conn
 	c.entries["near"] = &entry{current: Subscription{ID: "near"}, confirmed: true}
 	return c, conn

@@ -16,6 +16,7 @@ const requestPrefix = "~"
 
 // request is a command or list that waits for its reply.
 type request struct {
+	conn   *connection
 	answer chan answer // cap 1
 }
 
@@ -56,7 +57,7 @@ func (c *Client) request(ctx context.Context, message func(id string) any) (json
 		return a.result, a.err
 	case <-ctx.Done():
 		c.mu.Lock()
-		delete(c.requests, id)
+		c.finishRequest(id, answer{err: ctx.Err()})
 		c.mu.Unlock()
 		return nil, fmt.Errorf("callboard: waiting for the broker's answer: %w", ctx.Err())
 	}
@@ -69,7 +70,7 @@ func (c *Client) sendRequest(ctx context.Context, r *request, message func(id st
 			defer c.mu.Unlock()
 			return "", c.closedError()
 		}
-		if c.conn != nil && c.conn.welcomed {
+		if c.conn != nil {
 			defer c.mu.Unlock()
 			c.nextID++
 			id := requestPrefix + strconv.FormatUint(c.nextID, 10)
@@ -77,7 +78,9 @@ func (c *Client) sendRequest(ctx context.Context, r *request, message func(id st
 			if err := checkSize(m); err != nil {
 				return "", err
 			}
+			r.conn = c.conn
 			c.requests[id] = r
+			c.conn.requests++
 			return id, c.conn.send(m)
 		}
 		attached := c.attached
@@ -92,7 +95,7 @@ func (c *Client) sendRequest(ctx context.Context, r *request, message func(id st
 }
 
 // takeReply answers an unsubscribe, command or list.
-func (c *Client) takeReply(text []byte) error {
+func (c *Client) takeReply(conn *connection, text []byte) error {
 	var reply struct {
 		ID     string              `json:"id"`
 		OK     bool                `json:"ok"`
@@ -112,17 +115,31 @@ func (c *Client) takeReply(text []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r := c.requests[reply.ID]; r != nil {
-		delete(c.requests, reply.ID)
-		r.answer <- a
-		return nil
+	if c.finishRequest(reply.ID, a) || c.conn != conn {
+		return c.current(conn)
 	}
-	if e := c.entries[reply.ID]; e != nil && e.ending() {
-		// not_found is what was asked for, too.
-		delete(c.entries, reply.ID)
-		e.finish(answer{})
+	return c.settle(func() {
+		if e := c.entries[reply.ID]; e != nil && e.ending() {
+			// not_found is what was asked for, too.
+			delete(c.entries, reply.ID)
+			e.finish(answer{})
+		}
+	})
+}
+
+// finishRequest answers a command or list; false if there is none. A
+// connection that was kept for it alone ends. mu is held.
+func (c *Client) finishRequest(id string, a answer) bool {
+	r := c.requests[id]
+	if r == nil {
+		return false
 	}
-	return nil
+	delete(c.requests, id)
+	r.answer <- a
+	if r.conn.requests--; r.conn.requests == 0 && c.conn != r.conn {
+		r.conn.finish()
+	}
+	return true
 }
 
 // closedError answers calls after the end. mu is held.

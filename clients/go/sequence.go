@@ -1,48 +1,53 @@
 package callboard
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
-// sequence follows one source's notifications. Three numbers: what the wire
-// has brought since the last hello, what the program was given, and what it
-// has handled. After a resume the wire begins again behind handled, so what
-// was given already comes again and is dropped.
+// sequence follows one source's notifications, whatever connection they come
+// over. Each connection counts besides what it has brought (connection.wire),
+// beginning behind what its hello told. So what was given already comes again
+// after a hand-over, and is dropped.
 type sequence struct {
-	wire    uint64 // last seq that came over this connection, or told in hello
-	given   uint64 // last seq that went into the queue
-	handled uint64 // last seq that the program has handled
-	acked   uint64 // last seq acknowledged to the broker
-	bytes   int    // of what was handled and is not acknowledged
+	given   uint64    // last seq that went into the queue
+	handled uint64    // last seq that the program has handled
+	acked   uint64    // last seq acknowledged, or told in the hello of the connection in use
+	bytes   int       // of what was handled and is not acknowledged
+	at      time.Time // when given came
 }
 
-// notify takes a notification's numbers. fresh: it is to be delivered. A
-// fault says what was expected.
-func (s *sequence) notify(seq, skipped uint64) (fresh bool, fault string) {
+// notify takes a notification's numbers; wire is the last one that came over
+// its connection. fresh: it is to be delivered, and passed is how many numbers
+// were passed over since the last one that was. A fault says what was expected.
+func (s *sequence) notify(wire *uint64, seq, skipped uint64) (fresh bool, passed uint64, fault string) {
 	switch {
-	case seq <= s.wire:
-		return false, fmt.Sprintf("notification %d came again, the last one was %d", seq, s.wire)
-	case skipped >= seq || seq-skipped != s.wire+1:
-		fault = fmt.Sprintf("notification %d (skipped %d) follows %d, expected %d", seq, skipped, s.wire, s.wire+1+skipped)
+	case seq <= *wire:
+		return false, 0, fmt.Sprintf("notification %d came again, the last one was %d", seq, *wire)
+	case skipped >= seq || seq-skipped != *wire+1:
+		fault = fmt.Sprintf("notification %d (skipped %d) follows %d, expected %d", seq, skipped, *wire, *wire+1+skipped)
 	}
-	s.wire = seq
+	*wire = seq
 	if seq <= s.given {
-		return false, fault
+		return false, 0, fault
+	}
+	if fault == "" { // some of what it skips may have been given before
+		skipped = seq - s.given - 1
 	}
 	s.given = seq
-	return true, fault
+	return true, skipped, fault
 }
 
 // gap takes a gap's numbers and gives the first one that is news. fresh: the
 // gap is to be delivered.
-func (s *sequence) gap(from, to uint64) (first uint64, fresh bool, fault string) {
+func (s *sequence) gap(wire *uint64, from, to uint64) (first uint64, fresh bool, fault string) {
 	if from == 0 || to < from {
 		return 0, false, fmt.Sprintf("gap from %d to %d", from, to)
 	}
-	if from != s.wire+1 {
-		fault = fmt.Sprintf("gap from %d follows %d, expected %d", from, s.wire, s.wire+1)
+	if from != *wire+1 {
+		fault = fmt.Sprintf("gap from %d follows %d, expected %d", from, *wire, *wire+1)
 	}
-	if to > s.wire {
-		s.wire = to
-	}
+	*wire = max(*wire, to)
 	if to <= s.given {
 		return 0, false, fault
 	}
@@ -64,10 +69,4 @@ func (s *sequence) due() uint64 { return s.handled - s.acked }
 func (s *sequence) ack() uint64 {
 	s.acked, s.bytes = s.handled, 0
 	return s.handled
-}
-
-// resume begins a connection whose hello tells handled.
-func (s *sequence) resume() {
-	s.wire = s.handled
-	s.acked, s.bytes = s.handled, 0
 }

@@ -18,8 +18,8 @@ func TestSequenceOverResumes(t *testing.T) {
 		covered := uint64(0) // all numbers up to it were given, passed over, or told as a gap
 		var waiting []uint64 // given, not handled
 		for connection := 0; covered < last || len(waiting) > 0; connection++ {
-			s.resume()
-			at := s.handled
+			wire := s.handled
+			at := wire
 			for steps := rapid.IntRange(1, 20).Draw(t, "steps"); steps > 0; steps-- {
 				if len(waiting) > 0 && rapid.Bool().Draw(t, "handle") {
 					s.handle(waiting[0], 1)
@@ -35,12 +35,16 @@ func TestSequenceOverResumes(t *testing.T) {
 				var fault string
 				if rapid.IntRange(0, 3).Draw(t, "gap") == 0 {
 					var first uint64
-					first, fresh, fault = s.gap(before+1, to)
+					first, fresh, fault = s.gap(&wire, before+1, to)
 					if fresh && first != covered+1 {
 						t.Fatalf("gap told from %d, expected %d", first, covered+1)
 					}
 				} else {
-					fresh, fault = s.notify(to, span-1)
+					var passed uint64
+					fresh, passed, fault = s.notify(&wire, to, span-1)
+					if fresh && to != covered+1+passed {
+						t.Fatalf("%d after %d, %d skipped", to, covered, passed)
+					}
 				}
 				if fault != "" {
 					t.Fatalf("fault: %s", fault)
@@ -65,22 +69,22 @@ func TestSequenceOverResumes(t *testing.T) {
 
 func TestSequenceFaults(t *testing.T) {
 	for name, c := range map[string]struct {
-		step  func(*sequence) (bool, string)
+		step  func(*sequence, *uint64) (bool, string)
 		fresh bool
 	}{
-		"missing":           {func(s *sequence) (bool, string) { return s.notify(7, 0) }, true},
-		"skipped too few":   {func(s *sequence) (bool, string) { return s.notify(8, 1) }, true},
-		"skipped too many":  {func(s *sequence) (bool, string) { return s.notify(6, 1) }, true},
-		"skipped above all": {func(s *sequence) (bool, string) { return s.notify(6, 1<<63) }, true},
-		"again":             {func(s *sequence) (bool, string) { return s.notify(5, 0) }, false},
-		"older":             {func(s *sequence) (bool, string) { return s.notify(1, 0) }, false},
-		"gap later":         {func(s *sequence) (bool, string) { _, f, e := s.gap(7, 9); return f, e }, true},
-		"gap earlier":       {func(s *sequence) (bool, string) { _, f, e := s.gap(3, 9); return f, e }, true},
-		"gap backwards":     {func(s *sequence) (bool, string) { _, f, e := s.gap(6, 5); return f, e }, false},
-		"gap from nothing":  {func(s *sequence) (bool, string) { _, f, e := s.gap(0, 6); return f, e }, false},
+		"missing":           {func(s *sequence, w *uint64) (bool, string) { f, _, e := s.notify(w, 7, 0); return f, e }, true},
+		"skipped too few":   {func(s *sequence, w *uint64) (bool, string) { f, _, e := s.notify(w, 8, 1); return f, e }, true},
+		"skipped too many":  {func(s *sequence, w *uint64) (bool, string) { f, _, e := s.notify(w, 6, 1); return f, e }, true},
+		"skipped above all": {func(s *sequence, w *uint64) (bool, string) { f, _, e := s.notify(w, 6, 1<<63); return f, e }, true},
+		"again":             {func(s *sequence, w *uint64) (bool, string) { f, _, e := s.notify(w, 5, 0); return f, e }, false},
+		"older":             {func(s *sequence, w *uint64) (bool, string) { f, _, e := s.notify(w, 1, 0); return f, e }, false},
+		"gap later":         {func(s *sequence, w *uint64) (bool, string) { _, f, e := s.gap(w, 7, 9); return f, e }, true},
+		"gap earlier":       {func(s *sequence, w *uint64) (bool, string) { _, f, e := s.gap(w, 3, 9); return f, e }, true},
+		"gap backwards":     {func(s *sequence, w *uint64) (bool, string) { _, f, e := s.gap(w, 6, 5); return f, e }, false},
+		"gap from nothing":  {func(s *sequence, w *uint64) (bool, string) { _, f, e := s.gap(w, 0, 6); return f, e }, false},
 	} {
-		s := sequence{wire: 5, given: 5}
-		fresh, fault := c.step(&s)
+		s, wire := sequence{given: 5}, uint64(5)
+		fresh, fault := c.step(&s, &wire)
 		if fault == "" || fresh != c.fresh {
 			t.Errorf("%s: fresh %v, fault %q", name, fresh, fault)
 		}

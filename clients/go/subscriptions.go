@@ -9,6 +9,9 @@ import (
 	"callboard/subscribe/protocol"
 )
 
+// maxHeld bounds the answers that wait for the end of a hand-over.
+const maxHeld = 1 << 16
+
 // answer is what a call waits for.
 type answer struct {
 	subscribed Subscribed
@@ -32,6 +35,8 @@ type op struct {
 	update Update
 	answer chan answer   // cap 1
 	done   chan struct{} // closed with the answer
+
+	current, next bool // sent over Client.conn, over Client.next
 }
 
 // entry is one subscription. Confirmed ones are in hello; a change that was
@@ -39,29 +44,25 @@ type op struct {
 type entry struct {
 	current   Subscription // as the broker last confirmed it
 	confirmed bool
-	resuming  bool // listed in hello, not answered yet
 	op        *op
-}
-
-// begin is called with each new connection, behind its hello.
-func (e *entry) begin(conn *connection) {
-	e.resuming = e.confirmed && !e.ending()
-	if e.op != nil && !e.ending() {
-		e.send(conn)
-	}
 }
 
 // ending says that the program has unsubscribed.
 func (e *entry) ending() bool { return e.op != nil && e.op.kind == opUnsubscribe }
 
-// welcomed is called when hello is answered: what it did not list has ended.
-// It says that the entry goes.
+// welcomed is called when hello is answered: what it did not list has ended,
+// and what was sent behind it is answered over that connection. It says that
+// the entry goes.
 func (e *entry) welcomed() bool {
-	if !e.ending() || e.resuming {
+	if e.op == nil {
 		return false
 	}
-	e.finish(answer{})
-	return true
+	answered := e.ending() && !e.op.next
+	e.op.current, e.op.next = e.op.next, false
+	if answered {
+		e.finish(answer{})
+	}
+	return answered
 }
 
 // send sends the operation.
@@ -199,11 +200,46 @@ func (c *Client) beginChange(ctx context.Context, id string, prepare func(*entry
 		if !known {
 			c.entries[id] = e
 		}
-		if c.conn != nil {
-			err = e.send(c.conn)
-		}
-		return o, err
+		return o, c.sendChange(e)
 	}
+}
+
+// sendChange sends an operation over the newest connection; false in both of
+// its marks means that there is none. mu is held.
+func (c *Client) sendChange(e *entry) error {
+	switch {
+	case c.next != nil:
+		e.op.next = true
+		return e.send(c.next)
+	case c.conn != nil:
+		e.op.current = true
+		return e.send(c.conn)
+	}
+	return nil
+}
+
+// settle carries out what the connection in use has answered. Once another
+// one has said hello, which was made without that answer, it counts only if
+// that one fails: else the same is asked there again. mu is held.
+func (c *Client) settle(take func()) error {
+	if c.next == nil {
+		take()
+		return nil
+	}
+	if len(c.held) >= maxHeld {
+		return errors.New("too many answers")
+	}
+	c.held = append(c.held, take)
+	return nil
+}
+
+// current says that conn is in use; else nothing but answers to requests is
+// taken of it. mu is held.
+func (c *Client) current(conn *connection) error {
+	if c.conn == conn || conn.requests > 0 {
+		return nil
+	}
+	return errReplaced
 }
 
 // abandon gives up an operation whose caller has gone. A new subscription is
@@ -215,46 +251,41 @@ func (c *Client) abandon(id string) {
 	}
 	close(e.op.done)
 	e.op = &op{kind: opUnsubscribe, answer: make(chan answer, 1), done: make(chan struct{})}
-	if c.conn == nil {
+	if c.conn == nil && c.next == nil {
 		delete(c.entries, id)
 		close(e.op.done)
 		return
 	}
-	e.send(c.conn)
+	c.sendChange(e)
 }
 
-// takeSubscribed confirms a subscription.
-func (c *Client) takeSubscribed(s Subscribed) error {
-	c.mu.Lock()
+// takeSubscribed confirms a subscription. mu is held.
+func (c *Client) takeSubscribed(conn *connection, s Subscribed) {
 	e := c.entries[s.ID]
 	switch {
 	case e == nil || e.ending():
-		c.mu.Unlock()
-		return nil // of a subscription that has ended since
-	case e.resuming:
-		e.resuming = false
-		c.mu.Unlock()
-		return c.push(item{event: &Resubscribed{s}})
+		return // of a subscription that has ended since
+	case conn.resuming[s.ID]:
+		delete(conn.resuming, s.ID)
 	case e.op != nil:
 		e.current, e.confirmed = e.op.want, true
 		e.finish(answer{subscribed: s})
-		c.mu.Unlock()
-		return nil
+		return
 	}
-	c.mu.Unlock()
-	return c.push(item{event: &Resubscribed{s}})
+	c.tell(conn, item{event: &Resubscribed{s}})
 }
 
 // failEntry takes an error of a subscription. told: a call waited for it;
 // ended: the broker has the subscription no more. mu is held.
-func (c *Client) failEntry(id string, err *Error) (told, ended bool) {
+func (c *Client) failEntry(conn *connection, id string, err *Error) (told, ended bool) {
 	e := c.entries[id]
 	switch {
 	case e == nil:
 		return false, false
-	case e.resuming:
+	case conn.resuming[id]:
 		// What hello listed was refused, whatever waits behind it.
-		e.resuming, e.confirmed = false, false
+		delete(conn.resuming, id)
+		e.confirmed = false
 		if e.op != nil {
 			return e.ending(), true // its own answer comes
 		}
