@@ -63,7 +63,7 @@ func appendBool(b []byte, value bool) []byte {
 
 // appendFloat keeps every bit: four bytes where they hold the value.
 func appendFloat(b []byte, f float64) []byte {
-	if short := float32(f); math.Float64bits(float64(short)) == math.Float64bits(f) && f == f {
+	if short := float32(f); math.Float64bits(float64(short)) == math.Float64bits(f) {
 		return binary.BigEndian.AppendUint32(append(b, float32Byte), math.Float32bits(short))
 	}
 	return binary.BigEndian.AppendUint64(append(b, float64Byte), math.Float64bits(f))

@@ -144,6 +144,48 @@ func TestWhatWasNamedGoesByNumber(t *testing.T) {
 	if first < 70 || second != 6 {
 		t.Errorf("%d bytes at first and %d then; expected more than 70, and 6", first, second)
 	}
+	notification := func() int {
+		m := notify(1, 1)
+		m.Reading.JSON = nil
+		data, err := e.Append(nil, []overlay.Message{m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(data)
+	}
+	if first, second := notification(), notification(); second > 40 || first < second+60 {
+		t.Errorf("a notification takes %d bytes at first and %d then; expected up to 40", first, second)
+	}
+}
+
+// An epoch is written as one, also where its fields stand by themselves.
+func TestEpochsByTheirFields(t *testing.T) {
+	type flat struct {
+		Before     bool
+		Attachment uint64
+		Edge       overlay.BrokerID
+		Revision   uint64
+		After      bool
+	}
+	p := newPlans().of(reflect.TypeFor[flat]())
+	if p.shape != "flat[Before bool,epoch,After bool,]" {
+		t.Error(p.shape)
+	}
+	e, d := NewEncoder(), NewDecoder()
+	sent := flat{true, 1 << 40, "b1", 1 << 50, true}
+	for _, size := range []int{1 + 1 + 2 + 9 + 5 + 9 + 1, 1 + 1 + 1 + 1} {
+		e.b = nil
+		p.encode(e, reflect.ValueOf(&sent).Elem())
+		if len(e.b) != size {
+			t.Errorf("%d bytes; expected %d", len(e.b), size)
+		}
+		var got flat
+		d.input, d.budget = input{data: e.b}, 1000
+		p.decode(d, reflect.ValueOf(&got).Elem())
+		if got != sent || d.err != nil {
+			t.Errorf("%+v, %v", got, d.err)
+		}
+	}
 }
 
 func TestAReadingCrossesOnceAFrame(t *testing.T) {

@@ -166,11 +166,20 @@ func (p *plans) make(t reflect.Type) *plan {
 	panic(fmt.Sprintf("frame: no format for a %v", t)) // a type that the overlay does not have
 }
 
-func (p *plans) structure(t reflect.Type) *plan {
-	type field struct {
-		*plan
-		index int
+// field is what a struct's array has in one place.
+type field struct {
+	*plan
+	index int // -1: several fields, which the plan finds in the struct
+}
+
+func (f *field) of(v reflect.Value) reflect.Value {
+	if f.index < 0 {
+		return v
 	}
+	return v.Field(f.index)
+}
+
+func (p *plans) structure(t reflect.Type) *plan {
 	var fields []field
 	var shape strings.Builder
 	least := 1
@@ -179,6 +188,16 @@ func (p *plans) structure(t reflect.Type) *plan {
 		f := t.Field(i)
 		if !f.IsExported() {
 			continue
+		}
+		if isEpoch(t, i) {
+			inner := epochFields(i)
+			fields = append(fields, field{inner, -1})
+			least += inner.least
+			fmt.Fprintf(&shape, "%s,", inner.shape)
+			continue
+		}
+		if i > 0 && isEpoch(t, i-1) || i > 1 && isEpoch(t, i-2) {
+			continue // written with the first of them
 		}
 		inner := p.of(f.Type)
 		if f.Type.Kind() == reflect.String && isNumbered(t, f.Name) {
@@ -192,20 +211,52 @@ func (p *plans) structure(t reflect.Type) *plan {
 	return &plan{
 		encode: func(e *Encoder, v reflect.Value) {
 			e.b = appendHead(e.b, majorArray, uint64(len(fields)))
-			for _, f := range fields {
-				f.encode(e, v.Field(f.index))
+			for i := range fields {
+				fields[i].encode(e, fields[i].of(v))
 			}
 		},
 		decode: func(d *Decoder, v reflect.Value) {
 			d.array(len(fields), t.Name())
-			for _, f := range fields {
+			for i := range fields {
 				if d.err != nil {
 					return
 				}
-				f.decode(d, v.Field(f.index))
+				fields[i].decode(d, fields[i].of(v))
 			}
 		},
 		least: least, shape: shape.String(),
+	}
+}
+
+// isEpoch tells whether an epoch's three fields begin at a struct's field.
+func isEpoch(t reflect.Type, at int) bool {
+	epoch := reflect.TypeFor[overlay.Epoch]()
+	if at+epoch.NumField() > t.NumField() {
+		return false
+	}
+	for i := range epoch.NumField() {
+		if a, b := t.Field(at+i), epoch.Field(i); a.Name != b.Name || a.Type != b.Type {
+			return false
+		}
+	}
+	return true
+}
+
+// epochFields is the plan of a struct's fields that make an epoch.
+func epochFields(at int) *plan {
+	return &plan{
+		encode: func(e *Encoder, v reflect.Value) {
+			e.epoch(overlay.Epoch{
+				Attachment: v.Field(at).Uint(), Edge: overlay.BrokerID(v.Field(at + 1).String()), Revision: v.Field(at + 2).Uint(),
+			})
+		},
+		decode: func(d *Decoder, v reflect.Value) {
+			epoch := d.epoch()
+			v.Field(at).SetUint(epoch.Attachment)
+			v.Field(at + 1).SetString(string(epoch.Edge))
+			v.Field(at + 2).SetUint(epoch.Revision)
+		},
+		least: 1, shape: "epoch",
 	}
 }
 
