@@ -41,13 +41,16 @@ type Match struct {
 // emit hands over what was found for a reading.
 func (s *Session) emit(a *view.Arrival) {
 	slices.SortFunc(s.found, func(x, y found) int {
-		return cmp.Or(cmp.Compare(x.entry.key, y.entry.key), cmp.Compare(x.entry.sub.Spec.ID, y.entry.sub.Spec.ID))
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
+		}
+		return cmp.Compare(x.entry.sub.Spec.ID, y.entry.sub.Spec.ID)
 	})
 	m := &Matched{Device: a.Device, Interface: a.Interface, Index: int(a.Device.Index), Time: a.Time, Version: s.snapshot.version}
 	matches := make([]Match, 0, len(s.found))
 	keys, whole := 0, false
 	for i, f := range s.found {
-		if i == 0 || f.entry.key != s.found[i-1].entry.key {
+		if i == 0 || f.key != s.found[i-1].key {
 			keys++
 		}
 		whole = whole || len(f.entry.sub.selected) == 0
@@ -56,10 +59,10 @@ func (s *Session) emit(a *view.Arrival) {
 	m.Matches = make([]KeyMatches, 0, keys)
 	for i := 0; i < len(s.found); {
 		end := i + 1
-		for end < len(s.found) && s.found[end].entry.key == s.found[i].entry.key {
+		for end < len(s.found) && s.found[end].key == s.found[i].key {
 			end++
 		}
-		m.Matches = append(m.Matches, KeyMatches{s.found[i].entry.key, matches[i:end:end]})
+		m.Matches = append(m.Matches, KeyMatches{s.found[i].key, matches[i:end:end]})
 		i = end
 	}
 	if whole {

@@ -69,6 +69,7 @@ type result struct {
 
 // found is an entry that a reading matched.
 type found struct {
+	key   Key // the entry's
 	entry *entry
 	state bool
 }

@@ -14,7 +14,7 @@ func (s *Session) test(a *view.Arrival) {
 	}
 	s.find(a)
 	for _, e := range s.sure {
-		s.found = append(s.found, found{e, true})
+		s.found = append(s.found, found{e.key, e, true})
 	}
 	if len(s.found) > 0 {
 		s.counts.matched++
@@ -118,7 +118,7 @@ func (s *Session) evaluate(p *program) result {
 // match takes an entry whose condition holds.
 func (s *Session) match(e *entry, a *view.Arrival) {
 	if !e.sub.policed() {
-		s.found = append(s.found, found{e, true})
+		s.found = append(s.found, found{e.key, e, true})
 		return
 	}
 	st := s.state(e)
@@ -132,7 +132,7 @@ func (s *Session) match(e *entry, a *view.Arrival) {
 func (s *Session) step(e *entry, st *state, a *view.Arrival, truth bool) {
 	st.dev, st.reading = a.Device, s.reading
 	if notify, held := st.step(&e.sub.Spec, a.Time, truth); notify {
-		s.found = append(s.found, found{e, held})
+		s.found = append(s.found, found{e.key, e, held})
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *Session) leave() {
 	s.found = s.found[:0]
 	for e, st := range s.states {
 		if !s.over(e) && st.leave(&e.sub.Spec) {
-			s.found = append(s.found, found{e, false})
+			s.found = append(s.found, found{e.key, e, false})
 		}
 	}
 	ended := s.found
