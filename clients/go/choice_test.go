@@ -20,6 +20,7 @@ func TestSilentBrokerIsLeft(t *testing.T) {
 		r, a := roaming(t, n, Config{Brokers: []string{"ws://a/ws", "ws://nowhere/ws", "ws://b/ws"}})
 		a.send(notify("s1", 1, 0))
 		r.numbers(1)
+		synctest.Wait()
 		began := time.Now()
 		b := n["b"].accept()
 		if waited := time.Since(began); waited != 3*time.Second+stagger {

@@ -16,6 +16,13 @@
 //		}
 //	}
 //
+// It roams by itself: a broker that is lost is followed by the next one of
+// Config.Brokers, of those that the brokers name, or of those heard
+// (Config.Heard). Move hands over to a broker on purpose, Config.Choose when
+// it knows of a better one, both before the connection in use is let go:
+//
+//	err = client.Move(ctx, "ws://10.0.0.2:8800/ws")
+//
 // The library says hello, acknowledges, watches the broker's heartbeats, comes
 // back after a lost connection where it was, and checks every sequence number:
 // a notification arrives once, in order of its source, or a Gap says what

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -222,7 +223,7 @@ func TestRoamingModel(t *testing.T) {
 					}
 				})
 			}
-			given, slow := map[string]uint64{}, false
+			given, slow := map[string]uint64{}, atomic.Bool{}
 			config := Config{Client: "me", ConnectTimeout: 3 * time.Second, AckCount: 2, Dial: n.dial}
 			for _, host := range hosts {
 				config.Brokers = append(config.Brokers, "ws://"+host+"/ws")
@@ -234,7 +235,7 @@ func TestRoamingModel(t *testing.T) {
 						faults = append(faults, fmt.Sprintf("%s: %d (skipped %d) after %d", e.Source, e.Seq, e.Skipped, given[e.Source]))
 					}
 					given[e.Source] = e.Seq
-					if slow {
+					if slow.Load() {
 						<-time.After(300 * time.Millisecond)
 					}
 				case *Gap, *Fault, *Failure:
@@ -261,7 +262,7 @@ func TestRoamingModel(t *testing.T) {
 				case "unsubscribe":
 					calls.Go(func() { r.Unsubscribe(ctx, fmt.Sprint("x", i-1)) })
 				case "slow":
-					slow = !slow
+					slow.Store(!slow.Load())
 				case "cut":
 					m.mu.Lock()
 					for _, p := range slices.Collect(maps.Keys(m.known)) {
@@ -274,7 +275,8 @@ func TestRoamingModel(t *testing.T) {
 				}
 			}
 			m.mu.Lock()
-			answer, slow = "welcome", false
+			answer = "welcome"
+			slow.Store(false)
 			m.mu.Unlock()
 			calls.Wait()
 			<-time.After(time.Minute)

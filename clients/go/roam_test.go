@@ -22,6 +22,7 @@ func TestMove(t *testing.T) {
 		if ack := expect[protocol.Ack](a, protocol.OpAck); ack.Num != 3 {
 			t.Errorf("%+v", ack)
 		}
+		synctest.Wait()
 		moved := r.move("b")
 		b := n["b"].accept()
 		hello := expect[protocol.Hello](b, protocol.OpHello)
@@ -122,6 +123,7 @@ func TestMoveFails(t *testing.T) {
 				}
 				a.send(notify("s1", 2, 0))
 				r.numbers(1)
+				synctest.Wait()
 				moved = r.move("b")
 				b = n["b"].accept()
 				if hello := b.welcomeAt("b", "one"); *hello.Attachment != 3 || hello.Num["s1"] != 2 {
