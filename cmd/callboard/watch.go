@@ -27,13 +27,16 @@ func (p *program) watch() command {
 		about: `Prints a line for each reading that matches the condition: the robot, the
 device, the reading's time in s, and its main values, or what --select asks
 for. What happens besides (a robot that goes away, notifications that could not
-be kept, a lost broker) is told on stderr; a lost broker is waited for, and
-nothing is missed meanwhile. callboard help conditions explains conditions.`,
+be kept, a lost broker) is told on stderr. After a lost broker it goes on at
+the next one that it knows of, by --broker or from the brokers themselves, or
+waits; nothing is missed meanwhile, and nothing comes twice. callboard help
+conditions explains conditions.`,
 		examples: []string{
 			"callboard watch 'laser.min < 1'",
 			"callboard watch 'position.speed > 0.2 && sonar.min < 0.5' --robot 'r*' --trigger rising",
 			"callboard watch 'laser.min < 1' --select nearest=laser.min --select 'deg(10) > laser.bearing' --count 3",
 			"callboard watch true --json | head -1",
+			"callboard watch 'laser.min < 1' --broker ws://b1:8800/ws --broker ws://b2:8800/ws",
 		},
 		flags: slices.Concat(connectFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "client", Usage: "`ID` of this program for the broker (default a random one)"},
@@ -141,7 +144,7 @@ type watcher struct {
 	printed      int
 	failure      error // why printing ended
 
-	attachments int // how often it was attached
+	broker string // that it hangs on, or did last
 }
 
 // errEnough ends a watch whose count is reached, errTimeout one whose time is
@@ -243,11 +246,27 @@ func (w *watcher) handle(event callboard.Event, end context.CancelCauseFunc) {
 		w.note("the broker broke the protocol: %s", e)
 	case *callboard.Detached:
 		w.note("connection lost, trying again: %v", e.Err)
+	case *callboard.Stayed:
+		w.note("%s does not take this program: %v", e.URL, e.Err)
 	case *callboard.Attached:
-		if w.attachments++; w.attachments > 1 {
-			w.note("attached to %s again", e.Broker)
+		if w.broker != "" {
+			w.note("%s", attachment(e, w.broker))
 		}
+		w.broker = e.Broker
 	}
+}
+
+// attachment words that the program hangs on a broker again; before is the
+// broker that it hung on.
+func attachment(e *callboard.Attached, before string) string {
+	where := "moved from " + before + " to " + e.Broker
+	if e.Broker == before {
+		where = "attached to " + e.Broker + " again"
+	}
+	if e.Handover == nil {
+		return where + ", as a new session"
+	}
+	return fmt.Sprintf("%s within %s", where, e.Handover.Took.Round(time.Millisecond))
 }
 
 // robotState words a robot's event.

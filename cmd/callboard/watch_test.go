@@ -90,3 +90,17 @@ func TestNotificationOnTerminal(t *testing.T) {
 		t.Errorf("got %q", short)
 	}
 }
+
+func TestAttachmentWords(t *testing.T) {
+	over := &callboard.Handover{Took: 12345678}
+	for want, e := range map[string]*callboard.Attached{
+		"moved from b1 to b2 within 12ms":        {Broker: "b2", Handover: over},
+		"attached to b1 again within 12ms":       {Broker: "b1", Handover: over},
+		"attached to b1 again, as a new session": {Broker: "b1"},
+		"moved from b1 to b2, as a new session":  {Broker: "b2"},
+	} {
+		if got := attachment(e, "b1"); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
