@@ -99,6 +99,12 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// calm gives a broker on real sockets time: the machine may be busy.
+func calm(cfg Config) Config {
+	cfg.Heartbeat, cfg.Handshake = 20*time.Second, 30*time.Second
+	return cfg
+}
+
 // start runs links until the test ends or stop is called.
 func start(t *testing.T, cfg Config) *broker {
 	t.Helper()
@@ -180,8 +186,8 @@ func pair(t *testing.T, n network, change func(*Config)) (b1, b2 *broker) {
 		change(&c1)
 		change(&c2)
 	}
-	b2 = start(t, c2)
-	b1 = start(t, c1)
+	b2 = start(t, calm(c2))
+	b1 = start(t, calm(c1))
 	return b1, b2
 }
 
@@ -247,7 +253,7 @@ func TestCompressionIfBothAsk(t *testing.T) {
 func TestSessionsAreNumbered(t *testing.T) {
 	n := networks(t)[1]
 	listener := n.listen(t)
-	b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}})
+	b1 := start(t, calm(Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}}))
 	var last uint64
 	for i := range 3 {
 		if i > 0 {
@@ -256,7 +262,7 @@ func TestSessionsAreNumbered(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b2 := start(t, Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener})
+		b2 := start(t, calm(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener}))
 		up := b1.expect(t, "up")
 		if up.session <= last {
 			t.Errorf("session %d after %d", up.session, last)
