@@ -319,13 +319,25 @@ func (b *Broker) welcome(s *session) {
 	if s.anonymous {
 		client = ""
 	}
-	brokers := b.cfg.Brokers
-	if brokers == nil {
-		brokers = []protocol.BrokerURL{}
-	}
 	s.conn.welcomed = true
 	b.send(s.conn.id, &protocol.Welcome{
 		Op: protocol.OpWelcome, Broker: string(b.cfg.ID), Client: client, Session: s.birth.String(), Attachment: s.epoch.Attachment,
-		Heartbeat: float64(b.cfg.Heartbeat) / float64(Second), Window: b.windowCount, Brokers: brokers,
+		Heartbeat: float64(b.cfg.Heartbeat) / float64(Second), Window: b.windowCount, Brokers: b.attachable(),
 	})
+}
+
+// attachable tells where clients can attach: what the configuration says, and
+// the brokers of the network that are in reach.
+func (b *Broker) attachable() []protocol.BrokerURL {
+	all := append([]protocol.BrokerURL{}, b.cfg.Brokers...)
+	if !b.networked {
+		return all
+	}
+	for _, s := range b.LinkStates() {
+		known := slices.ContainsFunc(all, func(u protocol.BrokerURL) bool { return u.ID == string(s.Broker) })
+		if !known && s.URL != "" && b.path(s.Broker) != nil {
+			all = append(all, protocol.BrokerURL{ID: string(s.Broker), URL: s.URL})
+		}
+	}
+	return all
 }
