@@ -165,9 +165,6 @@ func opaqueState(l *text, p *iface.OpaqueData) {
 func pointcloud3DState(l *text, p *iface.Pointcloud3DData) {
 	for i := range elements(l, &p.Points, 3, d) {
 		q := &p.Points[i]
-		if !l.writing {
-			q.Color = iface.Color{}
-		}
 		l.float(&q.Point.Px, f6)
 		l.float(&q.Point.Py, f6)
 		l.float(&q.Point.Pz, f6)

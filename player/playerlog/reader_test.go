@@ -8,11 +8,13 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"callboard/player"
 	"callboard/player/iface"
@@ -87,6 +89,9 @@ func TestLines(t *testing.T) {
 			[]string{"1: DATA 1 of gps:0 at 1 &{TimeSec:1234567890 TimeUsec:654000 Latitude:473712345 Longitude:-85123456 Altitude:-12345 Speed:1.25 Course:2.5 UTME:465123.25 UTMN:5.2467895e+06 Quality:2 NumSats:9 HDOP:13 VDOP:27 ErrHorz:1.75 ErrVert:2.25}"}},
 		{"gps of 12", "1 0 1 gps 0 1 1 1234569131.568 47.3712345 -8.5123456 -12.3450000 465123.250 5246789.500 1.300 2.700 1.750 2.250 863417189 2\n",
 			[]string{"1: DATA 1 of gps:0 at 1 &{TimeSec:1234567897 TimeUsec:0 Latitude:473712345 Longitude:-85123456 Altitude:-12345 Speed:0 Course:0 UTME:465123.25 UTMN:5.2467895e+06 Quality:2 NumSats:0 HDOP:13 VDOP:27 ErrHorz:1.75 ErrVert:2.25}",
+				"x.log:1:16: warning: 12 values follow, as Player's writer gives them: the time is exact to the second, satellites, speed and course are missing; expected 14"}},
+		{"gps of 12, junk that is small", "1 0 1 gps 0 1 1 10 0 0 0 0 0 0 0 0 0 3 1\n",
+			[]string{"1: DATA 1 of gps:0 at 1 &{TimeSec:10 TimeUsec:0 Latitude:0 Longitude:0 Altitude:0 Speed:0 Course:0 UTME:0 UTMN:0 Quality:1 NumSats:0 HDOP:0 VDOP:0 ErrHorz:0 ErrVert:0}",
 				"x.log:1:16: warning: 12 values follow, as Player's writer gives them: the time is exact to the second, satellites, speed and course are missing; expected 14"}},
 		{"gps of 13", "1 0 1 gps 0 1 1 1 2 3 4 5 6 7 8 9 10 11 12 13\n", []string{"x.log:1:16: 13 values follow; expected 14, or the 12 that Player's writer gives, in a DATA 1 of gps:0"}},
 		{"wifi with blanks", "1 0 1 wifi 0 1 1 0001 'a:b' '' 'my 'net 2' 3 2412 0 70 200 90 \n",
@@ -202,6 +207,7 @@ func TestNumbers(t *testing.T) {
 		"0x8p1": 16, "1.2.3": 1.2, "--1": math.NaN(), "inf": math.Inf(1), "-INFINITY": math.Inf(-1), "nan": math.NaN(), "-nan": math.NaN(),
 		"123456789012345678901234567890": 123456789012345678901234567890, "0.1234567890123456789": 0.1234567890123456789, "9007199254740993": 9007199254740992,
 		"1e999": math.Inf(1), "0.30000000000000004": 0.30000000000000004, "000123.456": 123.456,
+		"0.00000000000000000000000001": 1e-26, "44667375401.9253275": 44667375401.9253275,
 	} {
 		got := told(t, "1 0 1 imu 0 1 1 0 0 0 0 0 "+token+"\n")
 		if token == "--1" {
@@ -225,6 +231,28 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s: %+v, %v, expected %s", token, l, err, want)
 		}
 	}
+}
+
+// Decimal numbers, also of many digits, are what strconv makes of them.
+func TestDecimals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		token := rapid.StringMatching(`[+-]?[0-9]{1,20}(\.[0-9]{0,30})?`).Draw(t, "token")
+		want, err := strconv.ParseFloat(token, 64)
+		if err != nil {
+			t.Skip(err)
+		}
+		r, err := playerlog.NewReader(playerlog.ReaderConfig{R: strings.NewReader("1 0 1 imu 0 1 1 0 0 0 0 0 " + token + "\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Payload.(*iface.IMUDataState).Pose.Pyaw; got != want {
+			t.Fatalf("%s is read as %v, expected %v", token, got, want)
+		}
+	})
 }
 
 func TestHolds(t *testing.T) {
