@@ -68,13 +68,28 @@ type group struct {
 	state   entries // need to see readings that do not match, too
 }
 
-// candidate is a group that a value finds, with an interval of another value
-// that the reading must meet, too: asked first, since it is at hand where the
+// candidate is a group that a value finds, with intervals of other values that
+// the reading must meet, too: asked first, since they are at hand where the
 // condition is not.
 type candidate struct {
 	group  *group
-	guard  int // number of the schema's value; none if negative
+	guards [condition.MostGuards]guard
+}
+
+type guard struct {
+	number int // of the schema's value; none and no more if negative
 	lo, hi float64
+}
+
+func newCandidate(g *group, plan *condition.Plan) candidate {
+	c := candidate{group: g}
+	for i := range c.guards {
+		c.guards[i].number = -1
+	}
+	for i, a := range plan.Guards {
+		c.guards[i] = guard{a.Value, a.Lo, a.Hi}
+	}
+	return c
 }
 
 // change puts an entry or takes it away.
@@ -123,10 +138,7 @@ func (r *room) changeGroup(e *entry, plan *condition.Plan, put bool) {
 		r.rest = changeTrie(r.rest, number, &g, filled)
 		return
 	}
-	c := candidate{group: &g, guard: -1}
-	if a := plan.Guard; a != nil {
-		c.guard, c.lo, c.hi = a.Value, a.Lo, a.Hi
-	}
+	c := newCandidate(&g, plan)
 	for i := range plan.Accesses {
 		a := &plan.Accesses[i]
 		r.access(e.program, a, func(v *valued) {

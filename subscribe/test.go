@@ -57,7 +57,7 @@ func (s *Session) look(r *room, a *view.Arrival) {
 	}
 	for i := range s.candidates {
 		c := &s.candidates[i]
-		if c.guard >= 0 && !s.passes(c, a) {
+		if !s.passes(c, a) {
 			continue
 		}
 		g := c.group
@@ -71,14 +71,22 @@ func (s *Session) look(r *room, a *view.Arrival) {
 	r.rest.each(0, func(_ uint64, g *group) { s.group(g, a) })
 }
 
-// passes tells whether a reading meets a candidate's guard.
+// passes tells whether a reading meets a candidate's guards.
 func (s *Session) passes(c *candidate, a *view.Arrival) bool {
-	v := condition.SchemaValue(c.guard)
-	if now, prev := v.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {
-		return false
+	for i := range c.guards {
+		g := &c.guards[i]
+		if g.number < 0 {
+			return true
+		}
+		v := condition.SchemaValue(g.number)
+		if now, prev := v.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {
+			return false
+		}
+		if x := s.env.Value(g.number, v); !(g.lo <= x && x <= g.hi) {
+			return false
+		}
 	}
-	x := s.env.Value(c.guard, v)
-	return c.lo <= x && x <= c.hi
+	return true
 }
 
 // group tests a reading against all entries with one condition.

@@ -15,10 +15,12 @@ type Plan struct {
 	Accesses []Access
 	// Exact: it is true if, and only if, the one access is met.
 	Exact bool
-	// Guard: if it is true, this is met too, a value of the schema's; nil if
-	// there is no such.
-	Guard *Access
+	// Guards: if it is true, these are met too, of values of the schema.
+	Guards []Access
 }
+
+// MostGuards is how many guards a plan has at the most.
+const MostGuards = 2
 
 // Access is an interval of a value.
 type Access struct {
@@ -61,26 +63,28 @@ func (p *Program) Plan(robot string, known bool) Plan {
 	exact := pl.take(start, &out.Accesses, map[uint8]bool{})
 	out.Exact = exact && len(out.Accesses) == 1 && p.needsOnly(p.value(uint16(out.Accesses[0].Value)))
 	if !out.Exact {
-		out.Guard = pl.guard(start, out.Accesses)
+		out.Guards = pl.guards(start, out.Accesses)
 	}
 	return out
 }
 
-// guard finds the test that fewest readings meet of those that must hold for
+// guards finds the tests that fewest readings meet of those that must hold for
 // the condition to be true, apart from its accesses.
-func (pl *planner) guard(start uint8, accesses []Access) *Access {
-	var best *Access
-	least := 1.0
+func (pl *planner) guards(start uint8, accesses []Access) (best []Access) {
+	var weights []float64
 	for i := range pl.program.tests {
 		t := &pl.program.tests[i]
 		if t.kind != testSpan || int(t.value) >= len(schemaValues) || slices.ContainsFunc(accesses, func(a Access) bool { return a.Value == int(t.value) }) {
 			continue
 		}
-		if yes, _ := pl.weights(t); yes < least && !pl.without(start, uint8(i), new([mostTests]bool)) {
-			best, least = &Access{Value: int(t.value), Lo: t.lo, Hi: t.hi}, yes
+		weight, _ := pl.weights(t)
+		at, _ := slices.BinarySearch(weights, weight)
+		if weight < 1 && at < MostGuards && !pl.without(start, uint8(i), new([mostTests]bool)) {
+			weights = slices.Insert(weights, at, weight)
+			best = slices.Insert(best, at, Access{Value: int(t.value), Lo: t.lo, Hi: t.hi})
 		}
 	}
-	return best
+	return best[:min(len(best), MostGuards)]
 }
 
 // without tells whether the condition can be true although a test does not

@@ -81,8 +81,8 @@ func TestPlan(t *testing.T) {
 		case len(plan.Accesses) > 0 && holds && !met:
 			t.Fatalf("%s holds, plan %+v", text, plan)
 		}
-		if g := plan.Guard; g != nil && holds {
-			if v := p.value(uint16(g.Value)).Read(e); !(g.Lo <= v && v <= g.Hi) {
+		for _, g := range plan.Guards {
+			if v := p.value(uint16(g.Value)).Read(e); holds && !(g.Lo <= v && v <= g.Hi) {
 				t.Fatalf("%s holds, guard %+v", text, g)
 			}
 		}
