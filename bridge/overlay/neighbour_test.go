@@ -1,0 +1,63 @@
+package overlay
+
+import (
+	"testing"
+
+	"callboard/subscribe/protocol"
+)
+
+// TestStrangeMessages: whatever a neighbour says, the broker goes on.
+func TestStrangeMessages(t *testing.T) {
+	b, err := New(Config{ID: "b1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Step(1e6, &Start{})
+	b.Step(1e6, &LinkUp{Neighbour: "b2", Session: 1})
+	attachment := uint64(1)
+	b.Step(1e6, &Hello{Conn: 1, Client: "c", Attachment: &attachment, Subscriptions: []*Subscription{{Subscription: protocol.Subscription{ID: "a"}}}})
+	b.Step(1e6, &Advertise{Robot: "r"})
+	keys := []Key{{}, {Client: "c", Source: "b1"}, {Client: "c", Source: "b2", Stamp: 5}}
+	for _, r := range b.Routes() {
+		keys = append(keys, r.Key)
+	}
+	reading := func() *Reading { return &Reading{Robot: "r", JSON: []byte("{}")} }
+	for round := range 3 {
+		for _, k := range keys {
+			for _, attachment := range []uint64{0, 1, 2} {
+				e := Epoch{Attachment: attachment, Edge: "b2", Revision: uint64(round)}
+				b.Step(1e6, &FrameReceived{Neighbour: "b2", Session: 1, Messages: []Message{
+					nil,
+					&SubscribeMessage{Key: k, Epoch: e, Set: &SetChange{Whole: true, Put: []Member{{}}}},
+					&SubscribeMessage{Key: k, Epoch: e, Path: []BrokerID{"b1", "b3"}, Set: &SetChange{Drop: []string{"x"}}, Missing: &Missing{From: 9, To: 3}},
+					&SubscribeMessage{Key: k, Epoch: e, Path: []BrokerID{"b1"}, Set: &SetChange{Whole: true}},
+					&RefreshMessage{Key: k, Epoch: e, Num: 1 << 60},
+					&HeadMessage{Key: k, Last: 1 << 60},
+					&NotifyMessage{}, &NotifyMessage{Reading: reading(), Hits: []KeyHit{{Key: k, Seq: 1 << 60}, {Key: k, Seq: 1}}},
+					&ReplayMessage{Key: k, Last: true, Items: []Item{{}, {Kind: ItemNotification, From: 1, To: 1}, {Kind: ItemGap, From: 5, To: 2}, {Kind: ItemPassed, From: 1, To: 1 << 60}}},
+					&FetchMessage{Key: k, Epoch: e},
+					&EventMessage{Key: k}, &EventMessage{Key: k, Robot: &RobotEvent{}, Error: &protocol.Error{}, Counts: []RobotCount{{ID: "a"}}},
+					&BrokenMessage{Key: k}, &BrokenMessage{Key: k, Link: &LinkState{}},
+					&LinkState{}, &LinkState{Broker: "b1", Number: 1 << 40}, &LinkState{Broker: "b2", Number: 1, Neighbours: []BrokerID{"b1", "b1"}},
+					&RoutedMessage{}, &RoutedMessage{To: "b1"}, &RoutedMessage{To: "b1", From: "b2", Body: &Lookup{Clients: []ClientLookup{{Client: "c", Whole: true, Wants: []Want{{Robots: []string{"["}}}}}}},
+					&RoutedMessage{To: "b1", From: "b2", Body: &Register{Whole: true, Robots: []Advertisement{{}}}},
+					&RoutedMessage{To: "b1", From: "b1", Body: &Sources{Clients: []ClientSources{{Client: "c", Sources: []SourceBroker{{}, {Broker: "b1"}, {Broker: "b2", Stamp: 5}}}}}},
+					&GoneMessage{Key: k, Stamp: Stamp(round)},
+				}})
+				b.Outputs()
+				check(t, b)
+				for h := range b.entries {
+					b.Step(1e6, &Installed{Handle: h, Set: 1 << 62})
+					b.Step(1e6, &Matched{Reading: reading(), Hits: []Hit{{Handle: h, Set: 1, Names: []protocol.Matched{{ID: "a"}}}}})
+				}
+				check(t, b)
+				if round > 0 {
+					b.Step(1e6, &FrameReceived{Neighbour: "b2", Session: 1, Messages: []Message{&UnsubscribeMessage{Key: k}}})
+				}
+				check(t, b)
+			}
+		}
+		b.Step(Instant(round+2)*1e6, &Tick{})
+		check(t, b)
+	}
+}
