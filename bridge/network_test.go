@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -77,5 +78,43 @@ func TestNotificationsCrossBrokers(t *testing.T) {
 	}
 	if !slices.IsSorted(at) {
 		t.Error("a robot's readings came out of order")
+	}
+}
+
+// TestRoam: a program moves from broker to broker along a row and back, while
+// notifications flow: it gets each once, in order, and no gap.
+func TestRoam(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	brokers := row(t, 4, map[int]config.Player{1: {Address: robot.Addr(), Robot: "r0"}})
+	c := attach(t, brokers[0])
+	subscribe(t, c, protocol.Subscription{ID: "a", Condition: "position.x >= 0"})
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	defer cancel()
+	moves := []int{3, 0, 2, 1, 3, 2, 0}
+	source, last := "", uint64(0)
+	for count := 0; len(moves) > 0 || count%20 != 0; {
+		select {
+		case e := <-c.Events():
+			switch e := e.(type) {
+			case *callboard.Notification:
+				if source == "" {
+					source = e.Source
+				}
+				if e.Source != source || e.Seq != last+1+e.Skipped {
+					t.Fatalf("%s %d (skipped %d) after %s %d, %d moves to go", e.Source, e.Seq, e.Skipped, source, last, len(moves))
+				}
+				last = e.Seq
+				if count++; count%20 == 0 && len(moves) > 0 {
+					if err := c.Move(ctx, brokers[moves[0]].WebSocketURL()); err != nil {
+						t.Fatal(err)
+					}
+					moves = moves[1:]
+				}
+			case *callboard.Gap, *callboard.Fault, *callboard.Failure, *callboard.Detached, *callboard.Stayed:
+				t.Fatalf("unexpected %T %+v", e, e)
+			}
+		case <-ctx.Done():
+			t.Fatalf("after %d notifications nothing comes any more, %d moves to go", last, len(moves))
+		}
 	}
 }
