@@ -85,6 +85,10 @@ func makeNumbers() map[string]int {
 	return all
 }
 
+// mostSeen, in m, is what ranges are spread up to as a rule: beyond what most
+// devices see, since most readings have nothing near.
+const mostSeen = 16
+
 func attributeValue(in *Interface, a *Attribute, prev bool) (Value, bool) {
 	v := Value{key: attributeKey(in.Name(), a.Name, prev), low: 0, high: 8}
 	if prev {
@@ -118,6 +122,8 @@ func attributeValue(in *Interface, a *Attribute, prev bool) (Value, bool) {
 		v.low, v.high = -1, 1
 	case in.Kind == view.KindPosition && a.Unit == "m":
 		v.low, v.high = -20, 20
+	case a.Unit == "m":
+		v.high = mostSeen
 	case a.Name == "index":
 		v.high = 4
 	}
@@ -128,7 +134,7 @@ func attributeValue(in *Interface, a *Attribute, prev bool) (Value, bool) {
 func listValues(number int) []Value {
 	l := &listTable[number]
 	make := func(name string, read func(*derived) float64) Value {
-		v := Value{key: name + " " + l.key, low: 0, high: 8, read: func(e *Env) float64 { return read(e.list(number)) }}
+		v := Value{key: name + " " + l.key, low: 0, high: mostSeen, read: func(e *Env) float64 { return read(e.list(number)) }}
 		l.needs(&v)
 		return v
 	}
