@@ -4,6 +4,7 @@ export CGO_ENABLED = 0
 
 GO      ?= go
 FUZZTIME ?= 30s
+SOAK     ?= 1000000
 BIN     := build/callboard
 
 .DEFAULT_GOAL := help
@@ -22,14 +23,16 @@ test: setup lint build ## everything CI runs: sets up a fresh machine, checks, t
 	$(GO) test -timeout 20m ./...
 
 setup: ## what the tests need beyond Go: a browser (apt)
-	@.ci/setup
+	@.ci/setup chromium
 
 lint: ## gofmt and go vet
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
 
 bench: build ## benchmarks beside the code, then the binary's own
+	@.ci/setup mosquitto
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(BIN) bench match
 	$(BIN) bench push
 
 fuzz: ## every fuzz target for FUZZTIME each
@@ -37,9 +40,10 @@ fuzz: ## every fuzz target for FUZZTIME each
 		dir=$$(dirname $$file); \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
 			echo "== $$dir $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$dir; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$dir; \
 		done; \
 	done
 
-soak: ## the long runs: the same tests with more of everything
-	CALLBOARD_SOAK=1 $(GO) test -timeout 12h -count 1 ./...
+soak: ## the long runs: SOAK schedules of each kind through clusters of brokers, and more of the properties
+	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 ./bridge/overlay/overlaytest
+	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000
