@@ -347,3 +347,30 @@ func TestTwoConnectionsOneClient(t *testing.T) {
 		t.Errorf("the older connection ended with %v, expected close status 4409", err)
 	}
 }
+
+// TestCostlyClient: one client's conditions may cost so much together, and no
+// more; what it gives back it may use again.
+func TestCostlyClient(t *testing.T) {
+	b := startWith(t, bridge.Config{})
+	ws := raw(t, b)
+	if m := say(t, ws, `{"op":"hello"}`); m["op"] != "welcome" {
+		t.Fatal(m)
+	}
+	ask := func(id int) map[string]any {
+		return say(t, ws, fmt.Sprintf(`{"op":"subscribe","id":"s%d","condition":"sum(map(laser.ranges, # * %d)) > mean(map(laser.ranges, # + 1))"}`, id, id))
+	}
+	n := 0
+	m := ask(n)
+	for ; m["op"] == "subscribed" && n < 9_000; n++ {
+		m = ask(n + 1)
+	}
+	if m["code"] != string(protocol.TooCostly) || n < 100 {
+		t.Fatalf("after %d costly conditions: %v, expected %s", n, m, protocol.TooCostly)
+	}
+	if m := say(t, ws, `{"op":"unsubscribe","id":"s0"}`); m["ok"] != true {
+		t.Fatal(m)
+	}
+	if m := ask(n + 2); m["op"] != "subscribed" {
+		t.Errorf("after one was given back: %v", m)
+	}
+}

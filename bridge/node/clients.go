@@ -34,6 +34,9 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push
 	var compiled []*subscribe.Subscription
 	for _, s := range m.Subscriptions {
 		sub, program, err := n.compile(s, grant)
+		if err == nil {
+			err = n.admit(c, s.ID, program)
+		}
 		if err != nil {
 			in.Refused = append(in.Refused, protocol.Error{
 				Op: protocol.OpError, ID: s.ID, Code: err.Code, Message: err.Message, Position: err.Position,
@@ -50,6 +53,9 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push
 func (n *Node) Subscribe(ctx context.Context, c uint64, m protocol.Subscribe) error {
 	sub, program, err := n.compile(m.Subscription, n.grant(c))
 	if err != nil {
+		return err
+	}
+	if err := n.admit(c, m.ID, program); err != nil {
 		return err
 	}
 	return n.queue.post(ctx, item{
@@ -73,6 +79,9 @@ func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
 	if err != nil {
 		return err
 	}
+	if err := n.admit(c, m.ID, program); err != nil {
+		return err
+	}
 	return n.queue.post(ctx, item{
 		in:       &overlay.Update{Conn: overlay.Conn(c), Subscription: sub},
 		compiled: []*subscribe.Subscription{program},
@@ -81,6 +90,9 @@ func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
 
 // Unsubscribe ends a subscription.
 func (n *Node) Unsubscribe(ctx context.Context, c uint64, m protocol.Unsubscribe) error {
+	if found := n.conn(overlay.Conn(c)); found != nil {
+		found.loads.drop(m.ID)
+	}
 	return n.queue.post(ctx, item{in: &overlay.Unsubscribe{Conn: overlay.Conn(c), ID: m.ID}})
 }
 

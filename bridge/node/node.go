@@ -104,6 +104,7 @@ type conn struct {
 	out    push.Outbox
 	remote string
 	grant  push.Grant // set by Hello, in the connection's goroutine
+	loads  loads      // of that goroutine too
 }
 
 // New makes a node. Attach gives it its robots, Run runs it.
