@@ -25,7 +25,7 @@ import (
 type modelNetwork struct {
 	mu         sync.Mutex
 	attachment uint64               // newest
-	begun      bool                 // a session is there
+	told       atomic.Bool          // the client has read a welcome: of one that was lost on the way it knows nothing
 	last       map[string]uint64    // numbers given by source
 	acked      map[string]uint64    // acknowledged, or told by a hello that was welcomed
 	sets       map[string]bool      // subscriptions in force
@@ -109,13 +109,13 @@ func (m *modelNetwork) hello(p *peer, h *protocol.Hello) bool {
 	if h.Attachment != nil {
 		number = *h.Attachment
 	}
-	if m.begun && h.Attachment == nil {
+	if m.told.Load() && h.Attachment == nil {
 		m.fault("a fresh take-over")
 	}
 	if number <= m.attachment {
 		m.fault("attachment %d after %d", number, m.attachment)
 	}
-	if m.begun && h.Session != "one" {
+	if m.told.Load() && h.Session != "one" {
 		m.fault("session %q", h.Session)
 	}
 	for source, num := range h.Num {
@@ -145,7 +145,7 @@ func (m *modelNetwork) hello(p *peer, h *protocol.Hello) bool {
 	if what == "cut" { // the network has it, the client does not know
 		return false
 	}
-	m.known[p], m.begun = modelState{attachment: number, welcomed: true}, true
+	m.known[p] = modelState{attachment: number, welcomed: true}
 	w := welcomeFor(*h, "one")
 	w.Attachment, w.Brokers, w.Heartbeat = number, nil, 3600
 	m.write(p, w)
@@ -230,6 +230,8 @@ func TestRoamingModel(t *testing.T) {
 			}
 			config.Handle = func(e Event) {
 				switch e := e.(type) {
+				case *Attached:
+					m.told.Store(true)
 				case *Notification:
 					if e.Seq != given[e.Source]+1+e.Skipped {
 						faults = append(faults, fmt.Sprintf("%s: %d (skipped %d) after %d", e.Source, e.Seq, e.Skipped, given[e.Source]))
