@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"callboard/player"
@@ -96,7 +97,7 @@ func CommandNames() []string {
 func lookup(c protocol.Command) (*command, []float64, error) {
 	for i := range table {
 		known := &table[i]
-		if known.name != c.Name && !contains(known.aliases, c.Name) {
+		if known.name != c.Name && !slices.Contains(known.aliases, c.Name) {
 			continue
 		}
 		if c.Interface != "" && c.Interface != known.interf.String() {
@@ -140,15 +141,6 @@ func numbers(c *command, args []any) ([]float64, error) {
 		return nil, fail(protocol.BadMessage, "command motor_power: argument 1 is %v; expected on or off", out[0])
 	}
 	return out, nil
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 // Problem is an error with the code that a client sees.

@@ -140,12 +140,6 @@ func (r *Robots) Count(sub *subscribe.Subscription) int {
 	return n
 }
 
-// Has tells whether the robot is one of this broker's.
-func (r *Robots) Has(name string) bool { return r.byName[name] != nil }
-
-// Names lists this broker's robots, sorted.
-func (r *Robots) Names() []string { return r.names }
-
 // Command carries one command to its robot, behind those that came before,
 // and waits for the answer.
 func (r *Robots) Command(ctx context.Context, c protocol.Command) (any, error) {
