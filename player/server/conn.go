@@ -34,6 +34,7 @@ type conn struct {
 	pending  map[*Call]struct{} // at drivers
 	opening  *subscription      // being opened: its readings are held back until the ACK
 	held     []*message
+	crowded  bool // see WaitRoom
 	draining bool // nothing more is read; replies are still written
 	over     bool // nothing more is written
 }
@@ -69,6 +70,7 @@ func (c *conn) serve() {
 	default:
 		c.over = true
 	}
+	c.measure()
 	c.wake.Broadcast()
 	c.mu.Unlock()
 	<-written
@@ -81,6 +83,7 @@ func (c *conn) serve() {
 func (c *conn) abort() {
 	c.mu.Lock()
 	c.over = true
+	c.measure()
 	c.wake.Broadcast()
 	c.room.Broadcast()
 	c.mu.Unlock()
@@ -93,6 +96,7 @@ func (c *conn) finish() {
 	pending := c.pending
 	c.pending = nil
 	c.over = true
+	c.measure()
 	c.q.clear()
 	c.mu.Unlock()
 	for call := range pending {
@@ -119,6 +123,7 @@ func (c *conn) deliver(sub *subscription, m *message) {
 		c.q.dropped++
 		c.server.counters.queueFull.Add(1)
 	}
+	c.measure()
 }
 
 // push queues m by the rules and counts what became of it. c.mu is held.

@@ -197,6 +197,7 @@ func (c *conn) open(dev *device, h player.Header, answer *iface.DeviceReq) error
 		}
 		m.release()
 	}
+	c.measure()
 	c.signal()
 	return err
 }
@@ -229,6 +230,7 @@ func (c *conn) end(sub *subscription) {
 	c.mu.Lock()
 	sub.opens = 0
 	dropped := c.q.drop(deviceKey(dev.addr.Interf, dev.addr.Index))
+	c.measure()
 	c.signal()
 	c.mu.Unlock()
 	c.server.counters.closed.Add(uint64(dropped))

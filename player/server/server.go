@@ -74,6 +74,8 @@ type Server struct {
 	byKey      map[uint32]*device
 	counters   counters
 	batches    atomic.Int32 // running
+	crowded    atomic.Int32 // connections that have little room
+	room       room         // which
 
 	mu      sync.Mutex
 	ran     bool

@@ -46,6 +46,7 @@ func (c *conn) take(batch []*message) []*message {
 		mayEnd := c.server.batches.Load() == 0 // one look: a batch may begin any time
 		if c.due(mayEnd) {
 			batch = c.q.take(batch, chunk, mayEnd)
+			c.measure()
 			c.room.Signal()
 			return batch
 		}

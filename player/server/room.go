@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"sync"
+)
+
+// room is how drivers that can wait are held back: a connection is crowded
+// from the moment that half of its queue is taken until a quarter is.
+type room struct {
+	mu      sync.Mutex
+	crowded map[*conn]struct{}
+	free    chan struct{} // closed when nothing is crowded any more; nil: nothing is
+}
+
+// set notes whether c is crowded.
+func (r *room) set(c *conn, crowded bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if crowded {
+		if r.crowded == nil {
+			r.crowded = map[*conn]struct{}{}
+		}
+		r.crowded[c] = struct{}{}
+		if r.free == nil {
+			r.free = make(chan struct{})
+		}
+		return
+	}
+	delete(r.crowded, c)
+	if len(r.crowded) == 0 && r.free != nil {
+		close(r.free)
+		r.free = nil
+	}
+}
+
+// WaitRoom waits until every client of pub's server has room for half a queue
+// of readings, or ctx ends, which gives its error. A driver that replays and
+// need not keep time calls it before it publishes, so that its slowest client
+// decides how fast it goes, and none loses anything, as long as less than half
+// a queue (Config.QueueLength, QueueBytes) is published between two calls. With
+// a Publisher that is not a Server's it does not wait.
+func WaitRoom(ctx context.Context, pub Publisher) error {
+	p, ok := pub.(publisher)
+	if !ok || p.s.crowded.Load() == 0 {
+		return nil
+	}
+	p.s.room.mu.Lock()
+	free := p.s.room.free
+	p.s.room.mu.Unlock()
+	if free == nil {
+		return nil
+	}
+	select {
+	case <-free:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Crowded lists the addresses of the clients that WaitRoom waits for.
+func Crowded(pub Publisher) []string {
+	p, ok := pub.(publisher)
+	if !ok {
+		return nil
+	}
+	p.s.room.mu.Lock()
+	defer p.s.room.mu.Unlock()
+	var out []string
+	for c := range p.s.room.crowded {
+		out = append(out, c.nc.RemoteAddr().String())
+	}
+	return out
+}
+
+// measure tells the room when the connection has become crowded, or is so no
+// longer. c.mu is held.
+func (c *conn) measure() {
+	parts := 2
+	if c.crowded {
+		parts = 4
+	}
+	crowded := !c.over && (c.q.live+len(c.held) > c.q.limit/parts || c.q.bytes > c.q.maxBytes/parts)
+	if crowded == c.crowded {
+		return
+	}
+	c.crowded = crowded
+	if crowded {
+		c.server.crowded.Add(1)
+	} else {
+		c.server.crowded.Add(-1)
+	}
+	c.server.room.set(c, crowded)
+}
