@@ -1,8 +1,6 @@
 package client
 
 import (
-	"math"
-	"slices"
 	"time"
 
 	"callboard/player"
@@ -97,70 +95,7 @@ func (s *session) warn(id uint32, about player.Interface, subtype uint8, msg str
 // learn takes geometry and configuration out of a payload that has any, and
 // tells the handler if they are new.
 func (s *session) learn(d *device, payload any) {
-	changed := false
-	switch p := payload.(type) {
-	case *iface.LaserGeom:
-		changed = d.setGeometry(p.Pose, p.Size, nil)
-	case *iface.Position2DGeom:
-		changed = d.setGeometry(p.Pose, p.Size, nil)
-	case *iface.SonarGeom:
-		changed = d.setGeometry(iface.Pose3D{}, iface.BBox3D{}, p.Poses)
-	case *iface.RangerGeom:
-		changed = d.setGeometry(p.Pose, p.Size, p.ElementPoses)
-	case *iface.RangerConfig:
-		changed = d.setConfig(p)
-	case *iface.RangerDataRangestamped:
-		changed = d.setStamped(p.HaveGeom, &p.Geom, p.HaveConfig, &p.Config)
-	case *iface.RangerDataIntnsstamped:
-		changed = d.setStamped(p.HaveGeom, &p.Geom, p.HaveConfig, &p.Config)
-	default:
-		return
-	}
-	if changed {
+	if iface.Learn(payload, &d.Geometry, &d.Config) {
 		s.changed(d)
 	}
 }
-
-func (d *device) setStamped(haveGeom uint8, g *iface.RangerGeom, haveConfig uint8, c *iface.RangerConfig) bool {
-	a := haveGeom != 0 && d.setGeometry(g.Pose, g.Size, g.ElementPoses)
-	b := haveConfig != 0 && d.setConfig(c)
-	return a || b
-}
-
-// setGeometry tells whether it is new. It allocates only then.
-func (d *device) setGeometry(pose iface.Pose3D, size iface.BBox3D, elements []iface.Pose3D) bool {
-	if g := d.Geometry; g != nil && samePose(g.Pose, pose.Pose()) && sameSize(g.Size, size.Size()) &&
-		slices.EqualFunc(g.Elements, elements, func(a player.Pose, b iface.Pose3D) bool { return samePose(a, b.Pose()) }) {
-		return false
-	}
-	g := &player.Geometry{Pose: pose.Pose(), Size: size.Size()}
-	for _, e := range elements {
-		g.Elements = append(g.Elements, e.Pose())
-	}
-	d.Geometry = g
-	return true
-}
-
-func (d *device) setConfig(c *iface.RangerConfig) bool {
-	n := player.RangerConfig(*c)
-	if o := d.Config; o != nil && same(o.MinAngle, n.MinAngle) && same(o.MaxAngle, n.MaxAngle) &&
-		same(o.AngularRes, n.AngularRes) && same(o.MinRange, n.MinRange) && same(o.MaxRange, n.MaxRange) &&
-		same(o.RangeRes, n.RangeRes) && same(o.Frequency, n.Frequency) {
-		return false
-	}
-	d.Config = &n
-	return true
-}
-
-func samePose(a, b player.Pose) bool {
-	return same(a.X, b.X) && same(a.Y, b.Y) && same(a.Z, b.Z) &&
-		same(a.Roll, b.Roll) && same(a.Pitch, b.Pitch) && same(a.Yaw, b.Yaw)
-}
-
-func sameSize(a, b player.Size) bool {
-	return same(a.W, b.W) && same(a.L, b.L) && same(a.H, b.H)
-}
-
-// same compares bits: real drivers leave fields uninitialised, and a NaN that
-// stays is no change.
-func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }

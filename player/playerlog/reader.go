@@ -26,6 +26,14 @@ const prefixTokens = 7
 type ReaderConfig struct {
 	R    io.Reader // required: the log's text, also compressed with gzip
 	Name string    // in problems; "" is "log"
+	// Want tells whether a message's payload is to be read, by its header; nil:
+	// all are. What is not wanted comes as a Line with Skipped set, and costs
+	// little.
+	Want func(h *player.Header) bool
+	// Remark takes what follows the ## of a line of metadata, which Player's
+	// reader ignores; nil: nobody does. The bytes are valid during the call. An
+	// error comes from Next as a Problem of that line.
+	Remark func(text []byte) error
 }
 
 // Reader reads a log line by line, with memory for the longest line only.
@@ -39,16 +47,22 @@ type Reader struct {
 	reuse   map[uint32]any // payloads by layout
 	version string
 	player  string
+	want    func(*player.Header) bool
+	remark  func([]byte) error
+	offset  int64 // of the line that is read now
+	next    int64 // of the one after it
 }
 
 // Line is a message that a log holds. It is valid until the next call of Next.
 type Line struct {
 	Number int           // from 1
+	Offset int64         // of its first byte in the text, unpacked
 	Header player.Header // Timestamp in s; Robot is the recording server's port; Type is Data or Ack
 	// Payload is a pointer to the message's struct, or nil: Player writes lines
 	// without payload for messages that it cannot format, and a log may hold
 	// messages that are not known here.
 	Payload any
+	Skipped bool     // ReaderConfig.Want did not want the payload
 	Odd     *Problem // what was tolerated, nil: nothing
 }
 
@@ -61,7 +75,7 @@ func NewReader(c ReaderConfig) (*Reader, error) {
 	if c.Name == "" {
 		c.Name = "log"
 	}
-	r := &Reader{name: c.Name, in: bufio.NewReaderSize(c.R, 64<<10), reuse: map[uint32]any{}}
+	r := &Reader{name: c.Name, in: bufio.NewReaderSize(c.R, 64<<10), reuse: map[uint32]any{}, want: c.Want, remark: c.Remark}
 	if magic, err := r.in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(r.in)
 		if err != nil {
@@ -104,7 +118,9 @@ func textOf(line []byte) text { return text{in: line} }
 // it had one.
 func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 	r.number++
+	r.offset = r.next
 	part, err := r.in.ReadSlice('\n')
+	r.next += int64(len(part))
 	if err == nil {
 		return trimEnd(part), true, nil
 	}
@@ -117,6 +133,7 @@ func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 			r.buf = append(r.buf, part...)
 		}
 		part, err = r.in.ReadSlice('\n')
+		r.next += int64(len(part))
 	}
 	if err != nil && err != io.EOF {
 		return nil, false, fmt.Errorf("playerlog: reading %s after line %d: %w", r.name, r.number-1, err)
@@ -146,8 +163,7 @@ func (r *Reader) parse() (*Line, error) {
 	l := &r.text
 	first, at := l.token()
 	if len(first) > 0 && first[0] == '#' && (len(first) == 1 || string(first) == "##") {
-		r.head(first)
-		return nil, nil
+		return nil, r.head(first)
 	}
 	if len(first) == 0 {
 		return nil, r.problem(0, Warning, "the line is empty; expected a message: time host robot interface index type subtype …")
@@ -157,7 +173,11 @@ func (r *Reader) parse() (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.line = Line{Number: r.number, Header: h}
+	r.line = Line{Number: r.number, Offset: r.offset, Header: h}
+	if r.want != nil && !r.want(&r.line.Header) {
+		r.line.Skipped = true
+		return &r.line, nil
+	}
 	r.payload(&r.line)
 	if l.bad != "" {
 		return nil, r.problem(l.bady, Error, fmt.Sprintf("%s, in a %s", l.bad, h))
@@ -174,9 +194,18 @@ func (r *Reader) parse() (*Line, error) {
 
 // head reads a line of the head: the fourth of exactly four tokens may be a
 // version.
-func (r *Reader) head(mark []byte) {
-	if len(mark) != 2 || r.text.left() != 3 {
-		return
+func (r *Reader) head(mark []byte) error {
+	if len(mark) != 2 {
+		return nil
+	}
+	if r.remark != nil {
+		at := r.text.at
+		if err := r.remark(bytes.TrimLeft(r.text.in[at:], " \t")); err != nil {
+			return r.problem(at+1, Error, err.Error())
+		}
+	}
+	if r.text.left() != 3 {
+		return nil
 	}
 	what, _ := r.text.token()
 	_, _ = r.text.token()
@@ -187,6 +216,7 @@ func (r *Reader) head(mark []byte) {
 	case "Player":
 		r.player = string(version)
 	}
+	return nil
 }
 
 // prefix reads what stands before the payload.

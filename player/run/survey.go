@@ -1,0 +1,154 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"callboard/player"
+)
+
+// Survey is what a whole run has.
+type Survey struct {
+	Robots []Robot // by name
+	// First and Last are the least and the greatest time of its messages, in s,
+	// by the Player servers' clocks.
+	First, Last        float64
+	FirstLog, LastLog  time.Time // when it was recorded; zero if not told
+	Messages, Problems uint64    // DATA messages; places that gave no record
+	Lost               uint64    // messages that the recorder told it missed
+	Backwards          uint64    // messages older than the one before of the same device
+}
+
+// Robot is a robot of a run.
+type Robot struct {
+	Name, World, Player string
+	// Devices are all that it has or had, in the order in which they came up,
+	// with what was known of each last.
+	Devices []*player.Device
+	// Begun is what was known when its first session began.
+	Begun []*player.Device
+}
+
+// surveyEvery is the number of records between looks at the context.
+const surveyEvery = 4096
+
+// Survey reads the whole run, without the payloads, and tells what is in it.
+// progress, if not nil, is told now and then how many bytes (unpacked) are read.
+func (f *File) Survey(ctx context.Context, progress func(offset int64)) (*Survey, error) {
+	r, err := f.Reader(Options{Want: func(*player.Device, uint8) bool { return false }})
+	if err != nil {
+		return nil, err
+	}
+	s := &surveyor{robots: map[string]*Robot{}, last: map[place]float64{}}
+	for n := 0; ; n++ {
+		if n%surveyEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		rec, err := r.Next()
+		var p *Problem
+		switch {
+		case err == io.EOF:
+			return s.end(), nil
+		case errors.As(err, &p):
+			s.out.Problems++
+		case err != nil:
+			return nil, err
+		default:
+			s.add(rec)
+			if progress != nil && n%surveyEvery == 0 {
+				progress(rec.Offset)
+			}
+		}
+	}
+}
+
+// place is a device within a run.
+type place struct {
+	robot string
+	addr  player.Addr
+}
+
+type surveyor struct {
+	out    Survey
+	robots map[string]*Robot
+	last   map[place]float64
+}
+
+func (s *surveyor) robot(rec *Record) *Robot {
+	r := s.robots[rec.Robot]
+	if r == nil {
+		r = &Robot{Name: rec.Robot}
+		s.robots[rec.Robot] = r
+	}
+	if rec.Kind == Up {
+		r.World, r.Player = rec.World, rec.Player
+		if r.Begun == nil {
+			r.Begun = rec.Devices
+		}
+	}
+	return r
+}
+
+func (s *surveyor) add(rec *Record) {
+	if rec.Kind == Data {
+		s.message(rec)
+		return
+	}
+	r := s.robot(rec)
+	for _, d := range rec.Devices {
+		r.know(d)
+	}
+	if rec.Device != nil {
+		r.know(rec.Device)
+	}
+	if rec.Kind == Lost {
+		s.out.Lost += rec.Count
+	}
+}
+
+func (s *surveyor) message(rec *Record) {
+	t := rec.Header.Timestamp
+	if s.out.Messages == 0 {
+		s.out.First, s.out.Last = t, t
+	}
+	s.out.Messages++
+	s.out.First, s.out.Last = min(s.out.First, t), max(s.out.Last, t)
+	if at := rec.Logged; !at.IsZero() {
+		if s.out.FirstLog.IsZero() {
+			s.out.FirstLog = at
+		}
+		s.out.LastLog = at
+	}
+	key := place{rec.Robot, rec.Device.Addr}
+	if before, ok := s.last[key]; ok && t < before {
+		s.out.Backwards++
+	}
+	s.last[key] = t
+}
+
+// know notes a device, or what more is known of it.
+func (r *Robot) know(d *player.Device) {
+	for i, old := range r.Devices {
+		if old.Addr == d.Addr {
+			r.Devices[i] = d
+			return
+		}
+	}
+	r.Devices = append(r.Devices, d)
+}
+
+func (s *surveyor) end() *Survey {
+	for _, r := range s.robots {
+		s.out.Robots = append(s.out.Robots, *r)
+	}
+	slices.SortFunc(s.out.Robots, func(a, b Robot) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return &s.out
+}
