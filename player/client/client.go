@@ -14,7 +14,9 @@ type Client struct {
 	counters counters
 
 	mu      sync.Mutex
-	session *session // the one that stands, nil: none
+	session *session       // the one that stands, nil: none
+	demand  map[uint32]int // how often Open was called for a device, less Close
+	opening []*waiter      // calls of Open that wait
 	running atomic.Bool
 }
 
@@ -38,11 +40,11 @@ func (c *Client) Run(ctx context.Context) error {
 		up, err := c.once(ctx)
 		if ctx.Err() != nil {
 			if up > 0 {
-				c.cfg.Handler.Down(ctx.Err())
+				c.down(ctx.Err())
 			}
 			return ctx.Err()
 		}
-		c.cfg.Handler.Down(err)
+		c.down(err)
 		if up > pause.base() {
 			pause.reset() // it stood longer than the pause before it: no crash loop
 		}
@@ -54,6 +56,13 @@ func (c *Client) Run(ctx context.Context) error {
 		case <-wait.C:
 		}
 	}
+}
+
+func (c *Client) down(err error) {
+	if c.cfg.Relay != nil {
+		c.cfg.Relay.Down()
+	}
+	c.cfg.Handler.Down(err)
 }
 
 // once runs one session and tells how long it stood.
@@ -85,6 +94,9 @@ func (c *Client) setSession(from, to *session) {
 	defer c.mu.Unlock()
 	if c.session == nil || c.session == from {
 		c.session = to
+	}
+	if c.session == nil {
+		c.settle(func(*waiter) bool { return true }, ErrAway)
 	}
 }
 

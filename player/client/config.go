@@ -45,6 +45,7 @@ type Config struct {
 	Jitter func() float64
 
 	Handler Handler      // takes what comes; needed
+	Relay   Relay        // takes it as it comes, to pass it on; default: none
 	Logger  *slog.Logger // default: none
 }
 
@@ -80,6 +81,24 @@ type Handler interface {
 	// Down tells that the session has ended, or that an attempt to begin one has
 	// failed, and why. Run tries again, unless its context has ended.
 	Down(err error)
+}
+
+// Relay takes all that a session brings as it came, for those who pass it on:
+// also devices that the session does not open by itself, which Client.Open
+// opens for it. Its methods are called where those of the Handler are.
+type Relay interface {
+	// Listed tells all devices of the server, in its order, when a session
+	// begins (before Handler.Up) and whenever more is known of them. Of devices
+	// that are not open only address and driver are known.
+	Listed(devices []Device)
+	// Data hands over a DATA message of an open device as it came, before
+	// Handler.Message. body is valid during the call.
+	Data(h player.Header, body []byte)
+	// Burst tells that what had arrived together has been handed over, if Data
+	// was called since the Burst before.
+	Burst()
+	// Down tells that the session has ended, as Handler.Down does, before it.
+	Down()
 }
 
 // withDefaults checks the configuration and fills in what is left out.

@@ -37,13 +37,21 @@ func (s *session) data(h player.Header, body []byte) error {
 // deliver decodes a DATA message and hands it over.
 func (s *session) deliver(h player.Header, body []byte) error {
 	d := s.byID[id(h.Addr)]
-	if d == nil || d.state == closed {
+	if d == nil || d.state == closed || d.state == closing {
 		s.count.stray.Add(1)
 		return nil
 	}
 	if d.state == opening { // the data has overtaken the answer
 		d.state = opened
 		s.changed(d)
+	}
+	if s.cfg.Relay != nil {
+		s.burst = true
+		s.cfg.Relay.Data(h, body)
+		if !d.wanted {
+			s.count.readings.Add(1)
+			return nil
+		}
 	}
 	slot := d.slot(h.Interf, h.Subtype)
 	if err := slot.decode(body); err != nil {

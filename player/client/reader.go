@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"callboard/player"
@@ -87,7 +88,10 @@ func (r *reader) next() (h player.Header, body []byte, ok bool, err error) {
 func (r *reader) partial() int { return r.w - r.r }
 
 // fill waits for more bytes until the deadline and tells how many came.
-func (r *reader) fill(deadline time.Time) (int, error) {
+//
+// It returns at once while mail is set; who sets it then makes the read
+// deadline pass.
+func (r *reader) fill(deadline time.Time, mail *atomic.Bool) (int, error) {
 	r.makeRoom()
 	// Only an earlier deadline, or one that has passed, must be set: waking
 	// too early does no harm and costs less than a new deadline for each read.
@@ -96,6 +100,9 @@ func (r *reader) fill(deadline time.Time) (int, error) {
 			return 0, err
 		}
 		r.armed = deadline
+	}
+	if mail.Load() { // the deadline that was to wake us may have been moved just now
+		return 0, nil
 	}
 	n, err := r.conn.Read(r.buf[r.w:])
 	r.w += n

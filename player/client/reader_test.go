@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +25,7 @@ func TestReaderBuffer(t *testing.T) {
 		head := player.Header{Addr: player.Addr{Interf: 200}, Type: player.Data, Size: size}
 		go func() { _, _ = far.Write(append(head.Append(nil), make([]byte, 1000)...)) }()
 		for r.partial() < 1040 {
-			if _, err := r.fill(deadline); err != nil {
+			if _, err := r.fill(deadline, new(atomic.Bool)); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, ok, err := r.next(); ok || err != nil {
@@ -36,7 +37,7 @@ func TestReaderBuffer(t *testing.T) {
 		}
 		go func() { _, _ = far.Write(make([]byte, size-1000)) }()
 		for {
-			if _, err := r.fill(deadline); err != nil {
+			if _, err := r.fill(deadline, new(atomic.Bool)); err != nil {
 				t.Fatal(err)
 			}
 			h, body, ok, err := r.next()
@@ -58,7 +59,7 @@ func TestReaderBuffer(t *testing.T) {
 			t.Error("the buffer was given back at once")
 		}
 		go func() { _, _ = far.Write([]byte{1, 2, 3}) }()
-		if _, err := r.fill(deadline); err != nil {
+		if _, err := r.fill(deadline, new(atomic.Bool)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(11 * time.Second)

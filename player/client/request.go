@@ -134,8 +134,10 @@ type exchange struct {
 	subtype uint8
 	sent    []byte // the body
 	// An exchange of the session's own has fn, called in its goroutine, and may
-	// expire; one of Request has done, with room for one.
+	// expire, as may one of Pass, which has relayed; one of Request has done,
+	// with room for one.
 	fn        func(answer) error
+	relayed   func(player.Header, []byte, error)
 	expires   time.Time
 	done      chan answer
 	abandoned time.Time // when it was given up, zero: it was not
@@ -216,7 +218,7 @@ func (p *pending) expired(now time.Time) (late []*exchange, next time.Time) {
 	defer p.mu.Unlock()
 	for _, x := range p.list {
 		switch {
-		case x.fn == nil || x.expires.IsZero() || !x.abandoned.IsZero():
+		case x.expires.IsZero() || !x.abandoned.IsZero():
 		case !now.Before(x.expires):
 			x.abandoned = now
 			late = append(late, x)
@@ -233,8 +235,12 @@ func (p *pending) end() {
 	defer p.mu.Unlock()
 	p.ended = true
 	for _, x := range p.list {
-		if x.done != nil && x.abandoned.IsZero() {
+		switch {
+		case !x.abandoned.IsZero():
+		case x.done != nil:
 			x.done <- answer{err: ErrAway}
+		case x.relayed != nil:
+			x.relayed(player.Header{}, nil, ErrAway)
 		}
 	}
 	p.list = nil

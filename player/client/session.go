@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"callboard/player"
@@ -35,7 +36,8 @@ type session struct {
 	out     *writer
 	pending pending
 
-	devices []*device // in the server's order
+	version string    // of the server, as its banner says
+	devices []*device // all that it has, in its order
 	byID    map[uint32]*device
 	setup   setup
 	upAt    time.Time // zero: not up yet
@@ -50,6 +52,10 @@ type session struct {
 	dataAcks int    // DATA requests whose ACK is to come
 	pulling  bool   // a round is on its way
 	warned   map[uint64]bool
+
+	burst    bool        // Relay.Data was called
+	unlisted bool        // the relay has not been told of the devices as they are
+	mail     atomic.Bool // what is to be open has changed
 }
 
 func newSession(c *Client, conn net.Conn) *session {
@@ -71,6 +77,7 @@ func (s *session) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.version = version
 	s.count.bytes.Add(player.BannerSize)
 	s.log.Debug("connected", "version", version)
 	var writing sync.WaitGroup
@@ -121,7 +128,16 @@ func (s *session) loop(ctx context.Context) error {
 				return err
 			}
 		}
+		if s.burst {
+			s.burst = false
+			s.cfg.Relay.Burst()
+		}
 		now := time.Now()
+		if s.mail.Swap(false) {
+			if err := s.reconcile(now); err != nil {
+				return err
+			}
+		}
 		if !now.Before(s.wake) {
 			if err := s.tick(now); err != nil {
 				return err
@@ -130,7 +146,7 @@ func (s *session) loop(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		n, err := s.in.fill(s.wake)
+		n, err := s.in.fill(s.wake, &s.mail)
 		if n > 0 {
 			s.count.bytes.Add(uint64(n))
 			s.lastRead = time.Now()
@@ -157,7 +173,9 @@ func (s *session) tick(now time.Time) error {
 	s.due(next)
 	for _, x := range late {
 		s.count.timeouts.Add(1)
-		if err := x.fn(answer{err: ErrTimeout}); err != nil {
+		if x.relayed != nil {
+			x.relayed(player.Header{}, nil, ErrTimeout)
+		} else if err := x.fn(answer{err: ErrTimeout}); err != nil {
 			return err
 		}
 	}
@@ -263,7 +281,12 @@ func (s *session) answer(h player.Header, body []byte) error {
 	if h.Type == player.Nack {
 		s.count.nacks.Add(1)
 	}
-	if x.fn != nil {
+	switch {
+	case x.relayed != nil:
+		s.overhear(h, body)
+		x.relayed(h, body, nil)
+		return nil
+	case x.fn != nil:
 		return x.fn(answer{header: h, body: body})
 	}
 	x.done <- answer{header: h, body: append([]byte(nil), body...)}

@@ -12,8 +12,9 @@ import (
 // device is a device that is to be opened.
 type device struct {
 	Device
-	state deviceState
-	slots []slot // by subtype of DATA
+	state  deviceState
+	wanted bool   // by Config.Open; else it is opened only on demand
+	slots  []slot // by subtype of DATA
 }
 
 type deviceState uint8
@@ -22,6 +23,7 @@ const (
 	closed  deviceState = iota // not asked for yet, or refused
 	opening                    // asked for
 	opened                     // the server said so, or sends its data
+	closing                    // asked to be closed
 )
 
 // task is one thing to ask of a device until it is answered: to be opened,
@@ -34,6 +36,7 @@ type task struct {
 	due     time.Time // when it may be sent
 	sent    bool      // its answer is to come
 	tried   bool      // it was answered or timed out at least once
+	patient bool      // Up does not wait for it
 	done    bool
 }
 
@@ -93,14 +96,21 @@ func (s *session) list(a answer) error {
 	}
 	for _, addr := range list.Devices {
 		// Opening a device twice would bring its data twice.
-		if s.byID[id(addr)] != nil || addr.Interf == player.InterfacePlayer || !s.cfg.Open(addr) {
+		if s.byID[id(addr)] != nil || addr.Interf == player.InterfacePlayer {
 			continue
 		}
-		d := &device{Device: Device{Addr: addr}}
+		wanted := s.cfg.Open(addr)
+		if !wanted && s.cfg.Relay == nil {
+			continue
+		}
+		d := &device{Device: Device{Addr: addr}, wanted: wanted}
 		s.devices = append(s.devices, d)
 		s.byID[id(addr)] = d
-		s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev)
+		if wanted || s.client.demanded(addr) {
+			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev)
+		}
 	}
+	s.askDrivers()
 	now := time.Now()
 	s.setup.listed = true
 	s.setup.until = now.Add(s.cfg.SetupTimeout)
@@ -126,7 +136,7 @@ func (s *session) advance(now time.Time) error {
 			continue
 		}
 		keep = append(keep, t)
-		waiting = waiting || !t.tried
+		waiting = waiting || !t.tried && !t.patient
 		switch {
 		case t.sent:
 		case t.due.After(now):
@@ -143,6 +153,9 @@ func (s *session) advance(now time.Time) error {
 	if s.upAt.IsZero() && (!waiting || !now.Before(s.setup.until)) {
 		return s.up(now)
 	}
+	if s.setup.inAir == 0 {
+		s.tellList()
+	}
 	return nil
 }
 
@@ -151,7 +164,7 @@ func (s *session) advance(now time.Time) error {
 func (t *task) known() bool {
 	switch {
 	case t.addr.Interf == player.InterfacePlayer:
-		return false
+		return t.subtype == player.PlayerDriverinfo && t.device.Driver != ""
 	case t.addr.Interf == player.InterfaceRanger && t.subtype == iface.ReqRangerGetConfig:
 		return t.device.Config != nil
 	}
@@ -219,6 +232,7 @@ func (s *session) apply(t *task, a answer) error {
 	}
 	if info, ok := payload.(*iface.DeviceDriverinfo); ok {
 		t.device.Driver = iface.GoString(info.DriverName)
+		s.unlisted = true
 		s.changed(t.device)
 		return nil
 	}
@@ -237,24 +251,30 @@ func (s *session) openAnswer(d *device, a answer) error {
 	}
 	d.state = closed
 	if err := a.failed(); err != nil {
-		return err
+		return s.client.refused(d.Addr, err)
 	}
 	if decoded != nil {
 		s.count.undecodable.Add(1)
 	} else if got.Access != player.AccessOpen {
-		return fmt.Errorf("driver %q could not open it (access %d, expected %d)",
-			iface.GoString(got.DriverName), got.Access, player.AccessOpen)
+		return s.client.refused(d.Addr, fmt.Errorf("driver %q could not open it (access %d, expected %d)",
+			iface.GoString(got.DriverName), got.Access, player.AccessOpen))
 	}
 	d.Driver = iface.GoString(got.DriverName)
 	s.open(d)
+	s.client.granted(d.Addr)
+	s.mail.Store(true) // it may not be wanted any more
 	return nil
 }
 
 // open notes that a device is open and asks for what is to be known of it.
 func (s *session) open(d *device) {
 	d.state = opened
+	s.unlisted = true
 	if d.Driver == "" {
 		s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo)
+	}
+	if !d.wanted {
+		return
 	}
 	for _, subtype := range geometryRequests[d.Interf] {
 		s.addTask(d, d.Addr, subtype)
@@ -264,7 +284,7 @@ func (s *session) open(d *device) {
 
 // changed tells the handler of a device, once the session is up.
 func (s *session) changed(d *device) {
-	if !s.upAt.IsZero() && d.state == opened {
+	if !s.upAt.IsZero() && d.state == opened && d.wanted {
 		s.cfg.Handler.Changed(d.Device)
 	}
 }
@@ -276,14 +296,18 @@ func (s *session) up(now time.Time) error {
 	s.client.setSession(nil, s)
 	list := make([]Device, 0, len(s.devices))
 	for _, d := range s.devices {
-		switch d.state {
-		case opened:
+		switch {
+		case !d.wanted:
+		case d.state == opened:
 			list = append(list, d.Device)
-		case opening:
+		case d.state == opening:
 			s.log.Warn("device is not open yet", "device", d.Addr.String())
 		}
 	}
 	s.log.Debug("up", "devices", len(list))
+	s.unlisted = true
+	s.tellList()
+	s.mail.Store(s.cfg.Relay != nil) // what is to be open may have changed since
 	s.cfg.Handler.Up(list)
 	for s.earlyAt < len(s.early) {
 		h, err := player.ParseHeader(s.early[s.earlyAt:])

@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"callboard/player"
 )
 
 // maxQueued is how many bytes may wait to be written before a further request
@@ -35,23 +37,47 @@ func newWriter(conn net.Conn, timeout time.Duration) *writer {
 func (w *writer) send(b []byte, own bool, written chan error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case w.err != nil:
-		return w.err
-	case w.closing:
-		return ErrAway
-	case !own && len(w.queue) > 0 && len(w.queue)+len(b) > maxQueued:
-		return ErrBusy
+	if err := w.room(len(b), own); err != nil {
+		return err
 	}
 	w.queue = append(w.queue, b...)
 	if written != nil {
 		w.waiters = append(w.waiters, written)
 	}
+	w.signal()
+	return nil
+}
+
+// pass queues a message that is not the session's own.
+func (w *writer) pass(h player.Header, body []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.room(player.HeaderSize+len(body), false); err != nil {
+		return err
+	}
+	w.queue = append(h.Append(w.queue), body...)
+	w.signal()
+	return nil
+}
+
+// room tells whether n more bytes may be queued. w.mu is held.
+func (w *writer) room(n int, own bool) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.closing:
+		return ErrAway
+	case !own && len(w.queue) > 0 && len(w.queue)+n > maxQueued:
+		return ErrBusy
+	}
+	return nil
+}
+
+func (w *writer) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // run writes until finish or an error, which closes the connection: the

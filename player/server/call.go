@@ -20,6 +20,8 @@ type Call struct {
 	// makes no sense: then refuse it), a command only if it has no struct. The
 	// driver may keep it.
 	Payload any
+	// Body is the body as it came, for a Relay. It is valid during Handle.
+	Body []byte
 
 	conn *conn
 
@@ -35,6 +37,33 @@ func (c *Call) Ack(payload any) { c.answer(player.Ack, payload, false) }
 
 // Nack refuses the request; payload is nearly always nil.
 func (c *Call) Nack(payload any) { c.answer(player.Nack, payload, false) }
+
+// Reply answers the request with a reply of another server: its type (ACK or
+// NACK), time, sequence number and body. Like Ack it does nothing for what was
+// answered before, and an ACK without a body that clients need is a Nack.
+func (c *Call) Reply(h player.Header, body []byte) {
+	if c.Header.Type != player.Request {
+		return
+	}
+	counters := &c.conn.server.counters
+	if !c.settle() {
+		counters.lateAnswers.Add(1)
+		return
+	}
+	reply := c.Header
+	reply.Type, reply.Timestamp, reply.Seq = player.Nack, h.Timestamp, h.Seq
+	switch {
+	case h.Type != player.Ack:
+	case len(body) == 0 && needsBody(c.Header.Interf, c.Header.Subtype):
+		counters.missingBodies.Add(1)
+	default:
+		reply.Type = player.Ack
+	}
+	m := newMessage(reply)
+	m.raw = append(m.raw, body...)
+	m.seal()
+	c.conn.replyCall(c, m)
+}
 
 // answer queues the reply unless there has been one.
 func (c *Call) answer(t player.Type, payload any, overdue bool) {
@@ -55,7 +84,9 @@ func (c *Call) answer(t player.Type, payload any, overdue bool) {
 		counters.missingBodies.Add(1)
 		t = player.Nack
 	}
-	c.conn.replyCall(c, t, payload)
+	h := c.Header
+	h.Seq = 0 // as that of the real drivers
+	c.conn.replyCall(c, c.conn.encodeReply(h, t, payload))
 }
 
 // settle marks the call as answered. It reports false if it was already.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"callboard/player"
+	"callboard/player/iface"
 )
 
 // Bounds of what one client may have outstanding before no more is read from
@@ -21,11 +22,13 @@ const (
 // conn is one client: a goroutine that reads its messages and one that writes
 // what is due from its queue.
 type conn struct {
-	server *Server
-	nc     net.Conn
-	log    *slog.Logger
-	subs   map[uint32]*subscription // of the reading goroutine
-	body   []byte                   // of the reading goroutine, used again
+	server  *Server
+	nc      net.Conn
+	log     *slog.Logger
+	subs    map[uint32]*subscription // of the reading goroutine
+	body    []byte                   // of the reading goroutine, used again
+	command Call                     // of the reading goroutine: the one that a Relay is handed, used again
+	checked map[*iface.Message]any   // of the reading goroutine: where bodies for a Relay are decoded to be checked
 
 	mu       sync.Mutex
 	wake     sync.Cond // the writer waits for something due
@@ -177,12 +180,8 @@ func (c *conn) replyFirst(h player.Header) {
 	m.release()
 }
 
-// replyCall queues a driver's answer. Its sequence number is 0, as that of the
-// real drivers is.
-func (c *conn) replyCall(call *Call, t player.Type, payload any) {
-	h := call.Header
-	h.Seq = 0
-	m := c.encodeReply(h, t, payload)
+// replyCall queues a driver's answer and releases it.
+func (c *conn) replyCall(call *Call, m *message) {
 	c.mu.Lock()
 	delete(c.pending, call)
 	if !c.over {

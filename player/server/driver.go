@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 
 	"callboard/player"
 )
@@ -28,7 +29,10 @@ type Driver interface {
 	// Open is called when the first client opens a device; an error refuses it
 	// (and each client that tries is asked anew). What is published from the
 	// moment of the call on reaches that client, after its acknowledgement.
-	// Open and Close of one device never overlap.
+	// Open and Close of one device never overlap. Open alone may take its time,
+	// such as for an answer of what is behind the driver, since only those who
+	// want that device wait; but stock clients give up after 5 s, and a Player
+	// server as client after 3 s.
 	Open(dev player.Addr) error
 	// Close is called when the last client has closed a device or is gone.
 	Close(dev player.Addr)
@@ -52,6 +56,15 @@ type Capable interface {
 	Handles(dev player.Addr, t player.Type, subtype uint8) bool
 }
 
+// Relay is a Driver that passes messages on: a gateway. Its Calls bring bodies
+// as they came, checked where the table knows the message, with Payload nil;
+// and also messages that no table knows. A command's Call is valid during
+// Handle only.
+type Relay interface {
+	Driver
+	Relays() bool
+}
+
 // Publisher takes readings for all clients that have opened their device. Its
 // methods may be called from several goroutines, never block and keep nothing
 // of what they are given. Of dev only interface and index count. Readings of
@@ -73,9 +86,39 @@ type Publisher interface {
 // it publishes all of a step before it writes. publish must not block. With a
 // Publisher that is not a Server's it just calls publish.
 func Batch(pub Publisher, publish func()) {
-	if p, ok := pub.(publisher); ok {
-		p.s.batch(publish)
-		return
-	}
+	BeginBatch(pub)
+	defer EndBatch(pub)
 	publish()
+}
+
+// BeginBatch is the beginning of a Batch whose end is elsewhere: EndBatch must
+// follow, and soon.
+func BeginBatch(pub Publisher) {
+	if p, ok := pub.(publisher); ok {
+		p.s.batches.Add(1)
+	}
+}
+
+// EndBatch ends what BeginBatch began.
+func EndBatch(pub Publisher) {
+	if p, ok := pub.(publisher); ok {
+		p.s.endBatch()
+	}
+}
+
+// Provide replaces the list of devices of the driver that was given pub, for
+// drivers that learn of their devices while they are served. Clients that have
+// a device open keep it: if it is gone from the list nobody can open it any
+// more, and if it comes back it is the same. The error says which device
+// cannot be served; the list is then as it was. Of more than player.MaxDevices
+// devices on a port, which no device list can tell, all are served and the
+// first are listed.
+//
+// It may be called from several goroutines, also while the driver's Open runs.
+func Provide(pub Publisher, devices []DeviceInfo) error {
+	p, ok := pub.(publisher)
+	if !ok {
+		return fmt.Errorf("server: a %T has no list of devices", pub)
+	}
+	return p.s.provide(p.driver, devices)
 }

@@ -8,7 +8,10 @@ import (
 )
 
 // publisher is the server as drivers see it.
-type publisher struct{ s *Server }
+type publisher struct {
+	s      *Server
+	driver int // which one of the server's
+}
 
 func (p publisher) Opened(dev player.Addr) bool {
 	d := p.s.device(dev)
@@ -59,22 +62,18 @@ func (s *Server) deliver(subs []*subscription, m *message) {
 	m.release()
 }
 
-// batch holds the writers back while publish runs.
-func (s *Server) batch(publish func()) {
-	s.batches.Add(1)
-	defer func() {
-		if s.batches.Add(-1) > 0 {
-			return
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for c := range s.conns {
-			c.mu.Lock()
-			c.signal()
-			c.mu.Unlock()
-		}
-	}()
-	publish()
+// endBatch lets the writers go on after the last batch.
+func (s *Server) endBatch() {
+	if s.batches.Add(-1) > 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.mu.Lock()
+		c.signal()
+		c.mu.Unlock()
+	}
 }
 
 // encode makes the message of h and payload; the caller holds it. Where Player

@@ -71,31 +71,67 @@ func (c *conn) toDevice(h player.Header, r *bufio.Reader) error {
 		return c.refuse(h, r)
 	}
 	known, ok := iface.Lookup(h.Interf, h.Type, h.Subtype)
-	if h.Type != player.Request && h.Type != player.Command || !ok && h.Size > 0 {
+	if h.Type != player.Request && h.Type != player.Command || !ok && h.Size > 0 && !dev.relay {
 		counters.unknownMessage.Add(1)
 		return c.refuse(h, r)
 	}
-	var payload any
-	switch {
-	case h.Size == 0 && ok && h.Type == player.Command && !known.Empty():
+	if h.Size == 0 && ok && h.Type == player.Command && !known.Empty() {
 		counters.undecodable.Add(1)
 		return c.refuse(h, r)
-	case h.Size > 0:
-		body, err := c.readBody(r, h.Size)
-		if err != nil {
+	}
+	var body []byte
+	var payload any
+	if h.Size > 0 {
+		var err error
+		if body, err = c.readBody(r, h.Size); err != nil {
 			return err
 		}
-		payload = known.New()
-		if err := known.Decode(body, payload); err != nil {
+		if payload, err = c.decodeBody(dev, known, body); err != nil {
 			counters.undecodable.Add(1)
 			h.Size = 0 // read already
 			return c.refuse(h, r)
 		}
 	}
-	c.call(dev, &Call{Header: h, Payload: payload, conn: c})
+	switch {
+	case !dev.relay:
+		c.call(dev, &Call{Header: h, Payload: payload, conn: c})
+	case h.Type == player.Request:
+		c.call(dev, &Call{Header: h, Body: body, conn: c})
+	default:
+		c.command.Header, c.command.Body, c.command.conn = h, body, c
+		dev.driver.Handle(&c.command)
+	}
 	return nil
 }
 
+// decodeBody decodes a body for the driver of dev. For a Relay it is only
+// checked, into a struct that is used again.
+func (c *conn) decodeBody(dev *device, known *iface.Message, body []byte) (payload any, err error) {
+	const keep = 4 << 10 // bytes that a body may have for its struct to be kept
+	switch {
+	case known == nil:
+		return nil, nil
+	case !dev.relay:
+		payload = known.New()
+		return payload, known.Decode(body, payload)
+	}
+	into, ok := c.checked[known]
+	if !ok {
+		into = known.New()
+		if len(body) <= keep {
+			if c.checked == nil {
+				c.checked = map[*iface.Message]any{}
+			}
+			c.checked[known] = into
+		}
+	}
+	if len(body) > keep {
+		delete(c.checked, known)
+	}
+	return nil, known.Decode(body, into)
+}
+
+// call hands a call to the driver of dev.
 func (c *conn) call(dev *device, call *Call) {
 	if call.Header.Type == player.Request {
 		c.mu.Lock()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"errors"
 	"log/slog"
 
 	"callboard/player"
@@ -82,8 +83,10 @@ func (c *conn) decode(h player.Header, body []byte, into any) bool {
 }
 
 func (s *Server) devlist() *iface.DeviceDevlist {
-	list := &iface.DeviceDevlist{Devices: make([]iface.DevAddr, len(s.devices))}
-	for i, d := range s.devices {
+	all := s.devices.Load().list
+	all = all[:min(len(all), player.MaxDevices)]
+	list := &iface.DeviceDevlist{Devices: make([]iface.DevAddr, len(all))}
+	for i, d := range all {
 		list.Devices[i] = d.addr
 	}
 	return list
@@ -95,7 +98,7 @@ func (c *conn) driverinfo(h player.Header, req iface.DeviceDriverinfo) {
 		c.reply(h, player.Nack, nil)
 		return
 	}
-	c.reply(h, player.Ack, &iface.DeviceDriverinfo{Addr: dev.addr, DriverName: iface.CString(dev.name)})
+	c.reply(h, player.Ack, &iface.DeviceDriverinfo{Addr: dev.addr, DriverName: iface.CString(dev.driverName())})
 }
 
 // datamode switches between PUSH and PULL; other modes change nothing.
@@ -123,6 +126,9 @@ func (c *conn) replaceRule(h player.Header, req iface.AddReplaceRuleReq) {
 	c.reply(h, player.Ack, nil)
 }
 
+// errWithdrawn is why a device cannot be opened that was there before.
+var errWithdrawn = errors.New("the driver does not provide it any more")
+
 // dev opens or closes a device.
 func (c *conn) dev(h player.Header, req iface.DeviceReq) {
 	dev := c.server.device(req.Addr)
@@ -131,7 +137,7 @@ func (c *conn) dev(h player.Header, req iface.DeviceReq) {
 		c.reply(h, player.Nack, &iface.DeviceReq{Addr: req.Addr, Access: player.AccessError})
 		return
 	}
-	answer := &iface.DeviceReq{Addr: dev.addr, Access: req.Access, DriverName: iface.CString(dev.name)}
+	answer := &iface.DeviceReq{Addr: dev.addr, Access: req.Access, DriverName: iface.CString(dev.driverName())}
 	switch req.Access {
 	case player.AccessOpen:
 		if err := c.open(dev, h, answer); err != nil {
@@ -175,10 +181,14 @@ func (c *conn) open(dev *device, h player.Header, answer *iface.DeviceReq) error
 	first := len(dev.subscribers()) == 0
 	dev.add(sub)
 	var err error
-	if first {
-		if err = dev.driver.Open(dev.addr); err != nil {
-			dev.remove(sub)
-		}
+	switch {
+	case dev.withdrawn.Load():
+		err = errWithdrawn
+	case first:
+		err = dev.driver.Open(dev.addr)
+	}
+	if err != nil {
+		dev.remove(sub)
 	}
 
 	c.mu.Lock()

@@ -70,12 +70,14 @@ type Server struct {
 	log        *slog.Logger
 	host, port uint32
 	banner     [player.BannerSize]byte
-	devices    []*device // in the drivers' order
-	byKey      map[uint32]*device
+	devices    atomic.Pointer[devices]
 	counters   counters
 	batches    atomic.Int32 // running
 	crowded    atomic.Int32 // connections that have little room
 	room       room         // which
+
+	providing sync.Mutex
+	provided  [][]DeviceInfo // by driver
 
 	mu      sync.Mutex
 	ran     bool
@@ -102,8 +104,8 @@ func New(cfg Config) (*Server, error) {
 	if err := s.collect(cfg.Drivers); err != nil {
 		return nil, err
 	}
-	for _, d := range cfg.Drivers {
-		d.Attach(publisher{s})
+	for i, d := range cfg.Drivers {
+		d.Attach(publisher{s, i})
 	}
 	return s, nil
 }
