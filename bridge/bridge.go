@@ -33,6 +33,14 @@ type Config struct {
 	Page   fs.FS          // served at /; nil: no page
 	// World gives a world's floor plan as JSON, for the page; nil: none.
 	World func(name string) ([]byte, bool)
+	// LinkListener is where other brokers connect, instead of
+	// Config.Broker.Links; nil: that. The Bridge closes it.
+	LinkListener net.Listener
+	// Coverage is the part of a world in which programs hang on this broker,
+	// for lists and the page; nil: not told.
+	Coverage *node.Coverage
+	// Extra adds objects to /api, by name; nil: none.
+	Extra map[string]func() any
 	// Dial connects to Player servers; nil is TCP.
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
 	Logger *slog.Logger // default: discard
@@ -64,7 +72,7 @@ func New(c Config) (*Bridge, error) {
 	if err := c.Config.Unserved().Err(); err != nil {
 		return nil, err
 	}
-	b := &Bridge{config: c, tls: c.Config.TLS.Cert != ""}
+	b := &Bridge{config: c, linkListener: c.LinkListener, tls: c.Config.TLS.Cert != ""}
 	if err := b.build(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -119,13 +127,14 @@ func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *prometheus.Registr
 			Subscriptions: c.Limits.ClientSubscriptions,
 			Inbox:         overlay.Limits{Count: c.Limits.Inbox.Count, Bytes: c.Limits.Inbox.Bytes, Keep: duration(c.Limits.Inbox.Seconds)},
 		},
-		URL:     b.WebSocketURL(),
-		Restore: restored.Records,
-		Lost:    restored.Lost,
-		Store:   b.store,
-		Matcher: matcher,
-		Metrics: metrics,
-		Logger:  b.config.Logger,
+		URL:      b.WebSocketURL(),
+		Coverage: b.config.Coverage,
+		Restore:  restored.Records,
+		Lost:     restored.Lost,
+		Store:    b.store,
+		Matcher:  matcher,
+		Metrics:  metrics,
+		Logger:   b.config.Logger,
 	})
 }
 
@@ -133,7 +142,7 @@ func (b *Bridge) newPush(metrics *prometheus.Registry) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.config.World, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
+		Page: b.config.Page, World: b.config.World, Extra: b.config.Extra, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
 		MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL),
 	}
 	var err error

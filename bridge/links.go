@@ -13,7 +13,7 @@ import (
 // newLinks makes the links with the configured neighbours; nil if there are none.
 func (b *Bridge) newLinks() error {
 	c := b.config.Config
-	if len(c.Neighbours) == 0 && c.Broker.Links == "" {
+	if len(c.Neighbours) == 0 && c.Broker.Links == "" && b.linkListener == nil {
 		return nil
 	}
 	l := link.Config{
@@ -29,10 +29,12 @@ func (b *Bridge) newLinks() error {
 			return err
 		}
 	}
-	if c.Broker.Links != "" {
+	if b.linkListener == nil && c.Broker.Links != "" {
 		if b.linkListener, err = net.Listen("tcp", c.Broker.Links); err != nil {
 			return fmt.Errorf("cannot listen on %s for links: %w", c.Broker.Links, err)
 		}
+	}
+	if b.linkListener != nil {
 		l.Listener = b.linkListener
 	}
 	b.links, err = link.New(l)

@@ -2,6 +2,8 @@ package bridge_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"callboard/bridge"
 	"callboard/bridge/config"
+	"callboard/bridge/node"
 	callboard "callboard/clients/go"
 	"callboard/player/playertest"
 	"callboard/subscribe/protocol"
@@ -116,5 +119,96 @@ func TestRoam(t *testing.T) {
 		case <-ctx.Done():
 			t.Fatalf("after %d notifications nothing comes any more, %d moves to go", last, len(moves))
 		}
+	}
+}
+
+// TestCommandsCrossBrokers: a client commands a robot that another broker
+// reads, by a third that holds the registry; what cannot be is told as of a
+// robot here.
+func TestCommandsCrossBrokers(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	brokers := row(t, 3, map[int]config.Player{2: {Address: robot.Addr(), Robot: "r0"}})
+	c := attach(t, brokers[1])
+	subscribe(t, c, protocol.Subscription{ID: "a", Condition: "position.x >= 0"})
+	notified(t, c) // so the robot is there
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for range 2 { // by way of the registry, then straight
+		if _, err := c.Command(ctx, callboard.Command{Robot: "r0", Name: "velocity", Args: []any{0.5}, TTL: 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, wrong := range []struct {
+		command callboard.Command
+		code    protocol.Code
+	}{
+		{callboard.Command{Robot: "r9", Name: "stop"}, protocol.NotFound},
+		{callboard.Command{Robot: "r0", Name: "fly"}, protocol.BadMessage},
+		{callboard.Command{Robot: "r0", Name: "velocity"}, protocol.BadMessage},
+	} {
+		_, err := c.Command(ctx, wrong.command)
+		var refused *callboard.Error
+		if !errors.As(err, &refused) || refused.Code != wrong.code {
+			t.Errorf("%+v: %v, expected %s", wrong.command, err, wrong.code)
+		}
+	}
+}
+
+// TestListsAreOfTheNetwork: whichever broker is asked, it tells of all.
+func TestListsAreOfTheNetwork(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	brokers := row(t, 3, map[int]config.Player{0: {Address: robot.Addr(), Robot: "r0"}})
+	c := attach(t, brokers[2])
+	subscribe(t, c, protocol.Subscription{ID: "a", Condition: "position.x >= 0"})
+	notified(t, c)
+	other := attach(t, brokers[1])
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var robots []node.Robot
+	list(t, ctx, other, "robots", &robots)
+	if len(robots) != 1 || robots[0].Robot.Robot != "r0" || robots[0].Broker != "b1" {
+		t.Errorf("robots: %+v", robots)
+	}
+	var subscriptions []node.Subscription
+	list(t, ctx, other, "subscriptions", &subscriptions)
+	if len(subscriptions) != 1 || subscriptions[0].ID != "a" || subscriptions[0].Broker != "b3" {
+		t.Errorf("subscriptions: %+v", subscriptions)
+	}
+	var all []node.Broker
+	list(t, ctx, other, "brokers", &all)
+	if len(all) != 3 || all[0].ID != "b2" || !all[0].Here || all[1].ID != "b1" || all[2].ID != "b3" || all[1].Here {
+		t.Fatalf("brokers: %+v", all)
+	}
+	if len(all[0].Neighbours) != 2 || !all[0].Neighbours[1].Up || all[0].RouteCount != 1 || all[0].Routes[0].Down != "b3" || all[0].Routes[0].Up != "b1" || all[0].Routes[0].From != "b1" {
+		t.Errorf("the broker on the way: %+v", all[0])
+	}
+	if s := all[2].Sessions; len(s) != 1 || !s[0].Attached || s[0].Subscriptions != 1 || len(s[0].Sequences) != 1 || s[0].Sequences[0].Last == 0 {
+		t.Errorf("the edge's sessions: %+v", s)
+	}
+}
+
+// notified waits for a notification.
+func notified(t *testing.T, c *callboard.Client) {
+	t.Helper()
+	for deadline := time.After(patience); ; {
+		select {
+		case e := <-c.Events():
+			if _, ok := e.(*callboard.Notification); ok {
+				return
+			}
+		case <-deadline:
+			t.Fatal("no notification came")
+		}
+	}
+}
+
+func list(t *testing.T, ctx context.Context, c *callboard.Client, what string, into any) {
+	t.Helper()
+	text, err := c.List(ctx, what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
 	}
 }

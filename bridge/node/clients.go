@@ -101,12 +101,6 @@ func (n *Node) Ack(ctx context.Context, c uint64, m protocol.Ack) error {
 	return n.queue.post(ctx, item{in: &overlay.Ack{Conn: overlay.Conn(c), Source: m.Source, Num: m.Num}})
 }
 
-// Command carries a command to a robot of this broker.
-func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command) (any, error) {
-	result, err := n.robots.Command(ctx, m)
-	return result, problem(err)
-}
-
 func (n *Node) grant(c uint64) push.Grant {
 	if found := n.conn(overlay.Conn(c)); found != nil {
 		return found.grant

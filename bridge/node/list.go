@@ -1,8 +1,13 @@
 package node
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
@@ -11,7 +16,11 @@ import (
 )
 
 // What lists tell. The same objects are the replies to `list` and the bodies
-// of /api/robots, /api/brokers and /api/subscriptions.
+// of /api/robots, /api/brokers and /api/subscriptions. A broker with
+// neighbours asks all that it reaches, so that they are of the whole network.
+
+// mostListed bounds the sessions and routes of a broker that a list tells of.
+const mostListed = 1000
 
 // Robot is one robot: where it is read, and what of it arrived.
 type Robot struct {
@@ -22,32 +31,82 @@ type Robot struct {
 
 // Broker is one broker and its load.
 type Broker struct {
-	ID            string   `json:"id"`
-	URL           string   `json:"url"`
-	Source        string   `json:"source"`
-	Robots        int      `json:"robots"`
-	Up            int      `json:"up"` // robots that are not away
-	Clients       int      `json:"clients"`
-	Attached      int      `json:"attached"` // clients that are not away
-	Subscriptions int      `json:"subscriptions"`
-	Waiting       int      `json:"waiting"` // notifications not acknowledged
-	Bytes         int64    `json:"bytes"`   // of them
-	Links         []string `json:"links"`   // neighbours whose links are up
-	Here          bool     `json:"here"`    // it is the broker that answers
+	ID            string      `json:"id"`
+	URL           string      `json:"url"`
+	Source        string      `json:"source"`
+	Registry      string      `json:"registry"` // the broker that holds the registry
+	Robots        int         `json:"robots"`
+	Up            int         `json:"up"` // robots that are not away
+	Clients       int         `json:"clients"`
+	Attached      int         `json:"attached"` // clients that are not away
+	Subscriptions int         `json:"subscriptions"`
+	Waiting       int         `json:"waiting"` // notifications not acknowledged
+	Bytes         int64       `json:"bytes"`   // of them
+	Lost          uint64      `json:"lost"`    // numbers that became a gap here
+	Links         []string    `json:"links"`   // neighbours whose links are up
+	Here          bool        `json:"here"`    // it is the broker that answers
+	Error         string      `json:"error,omitempty"`
+	Neighbours    []Neighbour `json:"neighbours"` // all that are configured
+	Coverage      *Coverage   `json:"coverage,omitempty"`
+	Sessions      []Session   `json:"sessions"` // of clients that hang on it, or did last; up to 1,000; none under a token for some robots
+	Routes        []Route     `json:"routes"`   // up to 1,000; likewise
+	RouteCount    int         `json:"route_count"`
 }
 
-// OtherBroker is another broker of the network: what it tells of itself.
+// OtherBroker is another broker of the network that did not tell of itself.
 type OtherBroker struct {
 	ID    string   `json:"id"`
 	URL   string   `json:"url"`
 	Links []string `json:"links"`
 	Here  bool     `json:"here"`
+	Error string   `json:"error"` // why no more is known of it
+}
+
+// Coverage is the part of a world in which programs hang on a broker.
+type Coverage struct {
+	World string       `json:"world"`
+	Area  [][2]float64 `json:"area"` // a polygon, m
+}
+
+// Neighbour is a broker that the configuration names, and the link with it.
+type Neighbour struct {
+	ID         string  `json:"id"`
+	Address    string  `json:"address,omitempty"`
+	Up         bool    `json:"up"`
+	Since      float64 `json:"since,omitempty"` // s, Unix, while up
+	Compressed bool    `json:"compressed"`
+	Sent       uint64  `json:"sent"`     // bytes
+	Received   uint64  `json:"received"` // bytes
+	Waiting    int     `json:"waiting"`  // bytes to be sent
+	Problem    string  `json:"problem,omitempty"`
+}
+
+// Session is a client at its edge broker.
+type Session struct {
+	Client        string     `json:"client"` // "" without id
+	Attached      bool       `json:"attached"`
+	Attachment    uint64     `json:"attachment"`
+	Remote        string     `json:"remote,omitempty"` // the client's network address
+	Since         float64    `json:"since,omitempty"`  // s, Unix: when it went away
+	Subscriptions int        `json:"subscriptions"`
+	Sequences     []Sequence `json:"sequences"` // its inboxes
+}
+
+// Route is a step of the way of one client's notifications of one source.
+type Route struct {
+	Client string `json:"client"`
+	Source string `json:"source"`
+	From   string `json:"from"` // the source's broker
+	Down   string `json:"down"` // the next broker towards the client; the broker itself: the client is here
+	Up     string `json:"up"`   // the next towards the source; "": it is here, or the way is lost
+	Num    uint64 `json:"num"`  // acknowledged, as far as known here
 }
 
 // Subscription is one subscription of one client.
 type Subscription struct {
 	Client string `json:"client"` // "" without id
 	protocol.Subscription
+	Broker   string     `json:"broker"` // where the client hangs, or did last
 	Attached bool       `json:"attached"`
 	Remote   string     `json:"remote,omitempty"` // the client's network address
 	Matching int        `json:"matching"`         // robots that matched when it was installed
@@ -69,16 +128,55 @@ type Sequence struct {
 func (n *Node) List(ctx context.Context, what string, grant push.Grant) (any, error) {
 	switch what {
 	case "robots":
+		return whole(ctx, n, what, grant, n.listRobots, func(a, b Robot) int {
+			return cmp.Or(strings.Compare(a.Robot.Robot, b.Robot.Robot), strings.Compare(a.Broker, b.Broker))
+		})
+	case "brokers":
+		return n.listBrokers(ctx, grant)
+	case "subscriptions":
+		return whole(ctx, n, what, grant, n.listSubscriptions, func(a, b Subscription) int {
+			return cmp.Or(strings.Compare(a.Client, b.Client), strings.Compare(a.ID, b.ID), strings.Compare(a.Broker, b.Broker))
+		})
+	}
+	return nil, unknownList(what)
+}
+
+func unknownList(what string) error {
+	return &push.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("cannot list %q; expected robots, brokers or subscriptions", what)}
+}
+
+// listHere is the part of a list that this broker knows, for another one.
+func (n *Node) listHere(ctx context.Context, what string, grant push.Grant) (any, error) {
+	switch what {
+	case "robots":
 		return n.listRobots(ctx, grant)
 	case "brokers":
-		return n.listBrokers(ctx)
+		own, _, err := n.listBroker(ctx, grant)
+		return []Broker{own}, err
 	case "subscriptions":
 		return n.listSubscriptions(ctx, grant)
 	}
-	return nil, &push.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("cannot list %q; expected robots, brokers or subscriptions", what)}
+	return nil, unknownList(what)
 }
 
-func (n *Node) listRobots(ctx context.Context, grant push.Grant) (any, error) {
+// whole puts a list of this broker and those of the others together.
+func whole[T any](ctx context.Context, n *Node, what string, grant push.Grant, here func(context.Context, push.Grant) ([]T, error), compare func(a, b T) int) ([]T, error) {
+	list, err := here(ctx, grant)
+	if err != nil {
+		return nil, err
+	}
+	others, err := listElsewhere[T](ctx, n, what, grant, nil)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, others...)
+	if len(others) > 0 {
+		slices.SortStableFunc(list, compare)
+	}
+	return list, nil
+}
+
+func (n *Node) listRobots(ctx context.Context, grant push.Grant) ([]Robot, error) {
 	var source string
 	if err := n.ask(ctx, func() { source = n.broker.Source() }); err != nil {
 		return nil, err
@@ -92,14 +190,72 @@ func (n *Node) listRobots(ctx context.Context, grant push.Grant) (any, error) {
 	return out, nil
 }
 
-func (n *Node) listBrokers(ctx context.Context) (any, error) {
+// listBrokers tells of this broker first, then of the others by id: of those
+// that do not answer what their links' states tell.
+func (n *Node) listBrokers(ctx context.Context, grant push.Grant) (any, error) {
+	own, states, err := n.listBroker(ctx, grant)
+	if err != nil {
+		return nil, err
+	}
+	own.Here = true
+	failed := map[string]string{}
+	others, err := listElsewhere[Broker](ctx, n, "brokers", grant, func(id overlay.BrokerID, err error) {
+		failed[string(id)] = "it does not answer"
+		if !errors.Is(err, context.DeadlineExceeded) {
+			failed[string(id)] = err.Error()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := []any{own}
+	for _, s := range states {
+		id := string(s.Broker)
+		if id == own.ID {
+			continue
+		}
+		if at := slices.IndexFunc(others, func(b Broker) bool { return b.ID == id }); at >= 0 {
+			others[at].Here = false
+			all = append(all, others[at])
+			continue
+		}
+		all = append(all, OtherBroker{ID: id, URL: s.URL, Links: links(s), Error: cmp.Or(failed[id], "out of reach")})
+	}
+	return all, nil
+}
+
+func links(s overlay.LinkState) []string {
+	all := []string{}
+	for _, neighbour := range s.Neighbours {
+		all = append(all, string(neighbour))
+	}
+	return all
+}
+
+// listBroker tells of this broker.
+func (n *Node) listBroker(ctx context.Context, grant push.Grant) (Broker, []overlay.LinkState, error) {
 	var stats overlay.Stats
 	var states []overlay.LinkState
-	b := Broker{ID: string(n.config.Overlay.ID), URL: n.config.URL, Links: []string{}, Here: true}
+	var clients []overlay.ClientInfo
+	var routes []overlay.RouteInfo
+	detailed := all(grant.Robots)
+	b := Broker{
+		ID: string(n.config.Overlay.ID), URL: n.config.URL, Registry: string(n.config.Overlay.Registry), Links: []string{},
+		Neighbours: n.neighbours(), Coverage: n.config.Coverage, Sessions: []Session{}, Routes: []Route{},
+	}
+	b.Registry = cmp.Or(b.Registry, b.ID)
 	if err := n.ask(ctx, func() {
-		stats, b.Source, states = n.broker.Stats(), n.broker.Source(), n.broker.LinkStates()
+		stats, b.Source, states, b.RouteCount = n.broker.Stats(), n.broker.Source(), n.broker.LinkStates(), n.broker.RouteCount()
+		if detailed {
+			clients, routes = n.broker.Clients(), n.broker.Routes()
+		}
 	}); err != nil {
-		return nil, err
+		return b, nil, err
+	}
+	for _, s := range states {
+		if string(s.Broker) == b.ID {
+			b.Links = links(s)
+		}
 	}
 	for _, r := range n.robots.List() {
 		b.Robots++
@@ -109,40 +265,72 @@ func (n *Node) listBrokers(ctx context.Context) (any, error) {
 	}
 	b.Clients, b.Attached, b.Subscriptions = stats.Clients, stats.Attached, stats.Subscriptions
 	b.Waiting, b.Bytes = stats.Waiting, stats.HeldBytes
-	var others []any
-	for _, s := range states {
-		links := []string{}
-		for _, neighbour := range s.Neighbours {
-			links = append(links, string(neighbour))
-		}
-		if string(s.Broker) == b.ID {
-			b.Links = links
+	for _, lost := range stats.LostBy() {
+		b.Lost += lost
+	}
+	for _, c := range clients {
+		if c.Elsewhere || len(b.Sessions) == mostListed {
 			continue
 		}
-		others = append(others, OtherBroker{ID: string(s.Broker), URL: s.URL, Links: links})
+		b.Sessions = append(b.Sessions, Session{
+			Client: c.Client, Attached: c.Attached, Attachment: c.Attachment, Remote: n.remote(c), Since: c.Seen.Seconds(),
+			Subscriptions: len(c.Subscriptions), Sequences: sequences(c.Sources),
+		})
 	}
-	return append([]any{b}, others...), nil
+	for _, r := range routes[:min(len(routes), mostListed)] {
+		b.Routes = append(b.Routes, Route{
+			Client: r.Key.Client, Source: overlay.SourceWord(r.Key.Source, r.Key.Stamp), From: string(r.Key.Source),
+			Down: string(r.Down), Up: string(r.Up), Num: r.Num,
+		})
+	}
+	return b, states, nil
+}
+
+// neighbours tells of the links with those that are configured.
+func (n *Node) neighbours() []Neighbour {
+	all := []Neighbour{}
+	if n.links == nil {
+		return all
+	}
+	for _, s := range n.links.Status() {
+		one := Neighbour{
+			ID: string(s.Neighbour.ID), Address: s.Neighbour.Address, Up: s.Up, Compressed: s.Compressed,
+			Sent: s.Sent.Bytes, Received: s.Received.Bytes, Waiting: s.Waiting, Problem: s.Problem,
+		}
+		if s.Up {
+			one.Since = float64(s.Since.UnixNano()) / float64(time.Second)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func (n *Node) remote(c overlay.ClientInfo) string {
+	if found := n.conn(c.Conn); c.Attached && found != nil {
+		return found.remote
+	}
+	return ""
 }
 
 // listSubscriptions shows a token's holder the subscriptions that could see
 // nothing but what the token allows: those made under the same token.
-func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) (any, error) {
+func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) ([]Subscription, error) {
 	var clients []overlay.ClientInfo
 	if err := n.ask(ctx, func() { clients = n.broker.Clients() }); err != nil {
 		return nil, err
 	}
 	out := []Subscription{}
 	for _, c := range clients {
-		remote := ""
-		if found := n.conn(c.Conn); c.Attached && found != nil {
-			remote = found.remote
+		if c.Elsewhere {
+			continue
 		}
+		remote := n.remote(c)
 		for _, s := range c.Subscriptions {
 			if !equal(s.Allowed, grant.Robots) {
 				continue
 			}
 			out = append(out, Subscription{
-				Client: c.Client, Subscription: s.Subscription.Subscription, Attached: c.Attached, Remote: remote,
+				Client: c.Client, Subscription: s.Subscription.Subscription, Broker: string(n.config.Overlay.ID), Attached: c.Attached, Remote: remote,
 				Matching: s.Robots, Failed: s.Failed, Sequence: sequences(c.Sources),
 			})
 		}
@@ -150,27 +338,12 @@ func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) (any, er
 	return out, nil
 }
 
+// all tells whether a grant is for all robots.
+func all(granted []string) bool { return granted == nil || slices.Contains(granted, "*") }
+
 // equal tells whether a subscription was made under a grant of these robots;
 // a grant of all sees all.
-func equal(allowed, granted []string) bool {
-	for _, g := range granted {
-		if g == "*" {
-			return true
-		}
-	}
-	if granted == nil {
-		return true
-	}
-	if len(allowed) != len(granted) {
-		return false
-	}
-	for i := range allowed {
-		if allowed[i] != granted[i] {
-			return false
-		}
-	}
-	return true
-}
+func equal(allowed, granted []string) bool { return all(granted) || slices.Equal(allowed, granted) }
 
 func sequences(sources []overlay.SourceInfo) []Sequence {
 	out := make([]Sequence, len(sources))

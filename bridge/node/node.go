@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"callboard/bridge/link"
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
 	"callboard/bridge/robots"
@@ -33,18 +34,21 @@ type Links interface {
 	// Send sends a frame over the session that it names, or drops it if that
 	// has ended. It never blocks.
 	Send(f *overlay.Frame)
+	// Status tells of the links, for lists.
+	Status() []link.Status
 }
 
 // Config is what a Node needs.
 type Config struct {
-	Overlay overlay.Config
-	URL     string               // where clients reach this broker, for lists
-	Restore []overlay.Record     // of an earlier life
-	Lost    bool                 // records may be missing at their end
-	Store   Store                // nil: nothing outlives the process
-	Matcher *subscribe.Matcher   // required
-	Metrics *prometheus.Registry // callboard_node_* are added; nil: none
-	Logger  *slog.Logger         // default: discard
+	Overlay  overlay.Config
+	URL      string               // where clients reach this broker, for lists
+	Coverage *Coverage            // where programs hang on it, for lists; nil: not told
+	Restore  []overlay.Record     // of an earlier life
+	Lost     bool                 // records may be missing at their end
+	Store    Store                // nil: nothing outlives the process
+	Matcher  *subscribe.Matcher   // required
+	Metrics  *prometheus.Registry // callboard_node_* are added; nil: none
+	Logger   *slog.Logger         // default: discard
 
 	// QueueLength is how many readings may wait for the broker's goroutine
 	// before further ones are dropped, counted and told as overflow. Default
@@ -92,6 +96,12 @@ type Node struct {
 
 	conns    sync.Map // overlay.Conn → *conn
 	lastConn atomic.Uint64
+
+	calls     sync.Map // number → chan *overlay.Answered: questions to other brokers
+	lastCall  atomic.Uint64
+	answering atomic.Int64    // questions of other brokers
+	asking    context.Context // of those: until Run ends
+	running   sync.WaitGroup  // those that are being answered
 
 	lostMu sync.Mutex
 	lost   map[string]uint64 // readings dropped for want of room, by robot
@@ -147,6 +157,10 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.robots == nil {
 		return errors.New("node: no robots attached")
 	}
+	answering, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	n.asking = answering
+	defer n.running.Wait()
+	defer cancel()
 	n.begin()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -261,6 +275,10 @@ func (n *Node) do(out overlay.Output, now bool) {
 		if c := n.conn(o.Conn); c != nil {
 			c.out.Close(o.Code, o.Reason)
 		}
+	case *overlay.Asked:
+		n.asked(o)
+	case *overlay.Answered:
+		n.answered(o)
 	case *overlay.Frame:
 		if n.links != nil {
 			n.links.Send(o)

@@ -38,13 +38,19 @@ type whereabouts struct {
 // registryIs tells whether this broker holds the registry.
 func (b *Broker) registryIs() bool { return b.cfg.Registry == b.cfg.ID }
 
-// route sends a message to the registry, or from it.
+// route sends a message to another broker, or to this one.
 func (b *Broker) route(to BrokerID, body RegistryMessage) {
 	if to == b.cfg.ID {
 		b.onRegistry(to, body)
 		return
 	}
-	b.onRouted(&RoutedMessage{From: b.cfg.ID, To: to, Hops: maxHops, Body: body})
+	b.routeFor(b.cfg.ID, to, body)
+}
+
+// routeFor sends a message to a broker in the name of another, which an answer
+// goes to.
+func (b *Broker) routeFor(from, to BrokerID, body RegistryMessage) {
+	b.onRouted(&RoutedMessage{From: from, To: to, Hops: maxHops, Body: body})
 }
 
 // onRouted takes a message that is for this broker, or passes it on.
@@ -65,6 +71,10 @@ func (b *Broker) onRouted(m *RoutedMessage) {
 
 func (b *Broker) onRegistry(from BrokerID, body RegistryMessage) {
 	switch m := body.(type) {
+	case *Call:
+		b.onCall(from, m)
+	case *CallAnswer:
+		b.onCallAnswer(from, m)
 	case *Register:
 		if b.registryIs() {
 			b.onRegister(from, m)

@@ -166,7 +166,29 @@ type FrameReceived struct {
 	Messages  []Message
 }
 
+// Ask carries a question to another broker, or to the one that reads a robot.
+// An Answered follows, unless the question or its answer is lost.
+type Ask struct {
+	Call  uint64   // the runtime's number, never one twice in a process
+	To    BrokerID // another broker; "": the one that reads Robot
+	Robot string   // with To "": never one that this broker reads
+	Body  []byte   // for the runtime there
+	Until Instant  // when nobody waits for the answer any more
+}
+
+// Answer answers an Asked.
+type Answer struct {
+	From BrokerID // who asked
+	Call uint64
+	Body []byte
+	// Code and Message instead of Body: an error.
+	Code    protocol.Code
+	Message string
+}
+
 func (*Restore) input()       {}
+func (*Ask) input()           {}
+func (*Answer) input()        {}
 func (*Start) input()         {}
 func (*Tick) input()          {}
 func (*Hello) input()         {}

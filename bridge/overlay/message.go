@@ -171,7 +171,7 @@ type LinkState struct {
 }
 
 // RoutedMessage goes hop by hop to a broker by the link states of those that
-// pass it: to and from the registry.
+// pass it: to and from the registry, and what brokers ask each other.
 type RoutedMessage struct {
 	From, To BrokerID
 	Hops     int // that it may still go
@@ -191,8 +191,9 @@ func (*BrokenMessage) message()      {}
 func (*LinkState) message()          {}
 func (*RoutedMessage) message()      {}
 
-// RegistryMessage is what brokers and the registry tell each other: a
-// *Register, *RegisterAgain, *Lookup or *Sources.
+// RegistryMessage is what a RoutedMessage carries. Brokers and the registry
+// tell each other a *Register, *RegisterAgain, *Lookup or *Sources; brokers ask
+// each other by *Call and *CallAnswer.
 type RegistryMessage interface{ registryMessage() }
 
 // Register tells the registry a source broker's stamp and robots. Once a
@@ -263,6 +264,25 @@ type SourceBroker struct {
 	Stamp  Stamp
 }
 
+// Call is a question to a broker.
+type Call struct {
+	Number   uint64 // of whoever asks
+	Robot    string // that it is about, if any
+	Registry bool   // for the registry, which passes it on to the broker that reads Robot
+	Left     Duration
+	Body     []byte
+}
+
+// CallAnswer answers a Call: Body, or Code and Message of an error.
+type CallAnswer struct {
+	Number  uint64
+	Body    []byte
+	Code    protocol.Code
+	Message string
+}
+
+func (*Call) registryMessage()          {}
+func (*CallAnswer) registryMessage()    {}
 func (*Register) registryMessage()      {}
 func (*RegisterAgain) registryMessage() {}
 func (*Lookup) registryMessage()        {}

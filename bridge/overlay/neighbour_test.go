@@ -42,6 +42,8 @@ func TestStrangeMessages(t *testing.T) {
 					&RoutedMessage{}, &RoutedMessage{To: "b1"}, &RoutedMessage{To: "b1", From: "b2", Body: &Lookup{Clients: []ClientLookup{{Client: "c", Whole: true, Wants: []Want{{Robots: []string{"["}}}}}}},
 					&RoutedMessage{To: "b1", From: "b2", Body: &Register{Whole: true, Robots: []Advertisement{{}}}},
 					&RoutedMessage{To: "b1", From: "b1", Body: &Sources{Clients: []ClientSources{{Client: "c", Sources: []SourceBroker{{}, {Broker: "b1"}, {Broker: "b2", Stamp: 5}}}}}},
+					&RoutedMessage{To: "b1", From: "b9", Body: &Call{Registry: true, Robot: "r"}},
+					&RoutedMessage{To: "b1", From: "b9", Body: &CallAnswer{Number: 7, Code: protocol.NotFound}},
 					&GoneMessage{Key: k, Stamp: Stamp(round)},
 				}})
 				b.Outputs()

@@ -73,6 +73,25 @@ type Frame struct {
 	Messages  []Message
 }
 
+// Asked is a question of another broker: an Answer is due within Left.
+type Asked struct {
+	From BrokerID
+	Call uint64 // From's number
+	Left Duration
+	Body []byte
+}
+
+// Answered is the answer to an Ask: Body, or Code and Message of an error.
+type Answered struct {
+	Call    uint64
+	From    BrokerID // who answered; the broker that cannot be reached
+	Body    []byte
+	Code    protocol.Code
+	Message string
+}
+
+func (*Asked) output()     {}
+func (*Answered) output()  {}
 func (*Send) output()      {}
 func (*Notify) output()    {}
 func (*Close) output()     {}

@@ -97,7 +97,9 @@ type Broker struct {
 	directory     directory
 	heardRegistry Instant
 	hasten        bool // the registry is to be told at the end of this step
+	rerouted      bool // paths may have changed: questions whose broker is out of reach end with this step
 
+	calls    calls
 	registry registry
 	stats    Stats
 
@@ -128,6 +130,7 @@ func New(cfg Config) (*Broker, error) {
 		far:         map[Handle]*inbox{},
 		frames:      map[BrokerID][]Message{},
 		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}},
+		calls:       newCalls(),
 		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
 	}, nil
 }
@@ -195,6 +198,10 @@ func (b *Broker) Step(now Instant, in Input) {
 	}
 	b.passTime()
 	b.do(in)
+	if b.rerouted {
+		b.rerouted = false
+		b.failCalls()
+	}
 	if b.hasten {
 		b.hasten = false
 		b.register(true)
@@ -230,6 +237,10 @@ func (b *Broker) do(in Input) {
 		b.runFailed(in)
 	case *FrameReceived:
 		b.frameReceived(in)
+	case *Ask:
+		b.ask(in)
+	case *Answer:
+		b.route(in.From, &CallAnswer{Number: in.Call, Body: in.Body, Code: in.Code, Message: in.Message})
 	case *LinkUp:
 		b.linkUp(in)
 	case *LinkDown:

@@ -41,6 +41,7 @@ func (b *Broker) passTime() {
 		b.lookUpAll()
 		b.forgetDirectory()
 		b.forgetBrokers()
+		b.forgetCalls()
 	}
 }
 

@@ -98,6 +98,7 @@ type ClientInfo struct {
 	Session       string
 	Attachment    uint64
 	Attached      bool
+	Elsewhere     bool    // it has attached at another broker since
 	Conn          Conn    // while attached
 	Seen          Instant // while absent: since when
 	Subscriptions []SubscriptionInfo
@@ -141,7 +142,7 @@ func (b *Broker) Client(c Conn) (ClientInfo, bool) {
 }
 
 func (b *Broker) client(s *session) ClientInfo {
-	info := ClientInfo{Client: s.client, Session: s.birth.String(), Attachment: s.epoch.Attachment, Attached: s.conn != nil, Seen: s.seen}
+	info := ClientInfo{Client: s.client, Session: s.birth.String(), Attachment: s.epoch.Attachment, Attached: s.conn != nil, Elsewhere: s.elsewhere != 0, Seen: s.seen}
 	if s.anonymous {
 		info.Client = ""
 	}
@@ -202,6 +203,9 @@ func (b *Broker) Routes() []RouteInfo {
 	slices.SortFunc(all, func(r, s RouteInfo) int { return r.Key.Compare(s.Key) })
 	return all
 }
+
+// RouteCount tells how many there are.
+func (b *Broker) RouteCount() int { return len(b.routes) }
 
 // KeyInfo tells of one key of the local registry.
 type KeyInfo struct {

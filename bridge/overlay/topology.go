@@ -101,6 +101,7 @@ func (b *Broker) numberOwnState(number uint64) {
 func (b *Broker) keepState(s *LinkState) {
 	b.topology.states[s.Broker] = &heardState{LinkState: *s, heard: b.now}
 	clear(b.topology.paths)
+	b.rerouted = true
 }
 
 func (b *Broker) flood(s *LinkState, but BrokerID) {

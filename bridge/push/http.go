@@ -25,6 +25,11 @@ func (s *Server) handler() http.Handler {
 	for _, what := range lists {
 		mux.Handle("GET /api/"+what, s.ours(s.allowed(s.list(what))))
 	}
+	for name, give := range s.config.Extra {
+		mux.Handle("GET /api/"+name, s.ours(s.allowed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answerJSON(w, http.StatusOK, append(appendJSON(nil, give()), '\n'))
+		}))))
+	}
 	mux.Handle("GET /api/worlds/{name}", s.ours(s.allowed(http.HandlerFunc(s.world))))
 	mux.Handle("GET /api/", s.ours(s.allowed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, protocol.NotFound, "no such path: "+r.URL.Path)

@@ -30,10 +30,12 @@ type Config struct {
 	Tokens   []Token      // none: everyone may do everything
 	Hosts    []string     // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
 
-	Page    fs.FS                            // static files at /; nil: none
-	World   func(name string) ([]byte, bool) // the floor plan's JSON at /api/worlds/NAME; nil: none
-	Ready   func() error                     // /readyz: nil or why not; nil: always ready
-	Metrics *prometheus.Registry             // served at /metrics, callboard_push_* are added; nil: an own one
+	Page  fs.FS                            // static files at /; nil: none
+	World func(name string) ([]byte, bool) // the floor plan's JSON at /api/worlds/NAME; nil: none
+	// Extra adds objects at /api/NAME: what to give when asked; nil: none.
+	Extra   map[string]func() any
+	Ready   func() error         // /readyz: nil or why not; nil: always ready
+	Metrics *prometheus.Registry // served at /metrics, callboard_push_* are added; nil: an own one
 
 	HelloTimeout     time.Duration // in which hello must begin; default 10 s
 	StallTimeout     time.Duration // in which a write must make some progress; default 30 s

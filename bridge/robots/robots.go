@@ -140,6 +140,9 @@ func (r *Robots) Count(sub *subscribe.Subscription) int {
 	return n
 }
 
+// Reads tells whether a robot is one of these.
+func (r *Robots) Reads(robot string) bool { return r.byName[robot] != nil }
+
 // Command carries one command to its robot, behind those that came before,
 // and waits for the answer.
 func (r *Robots) Command(ctx context.Context, c protocol.Command) (any, error) {

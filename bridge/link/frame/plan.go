@@ -43,6 +43,8 @@ var (
 		reflect.TypeFor[overlay.RegisterAgain](),
 		reflect.TypeFor[overlay.Lookup](),
 		reflect.TypeFor[overlay.Sources](),
+		reflect.TypeFor[overlay.Call](),
+		reflect.TypeFor[overlay.CallAnswer](),
 	}
 )
 

@@ -17,7 +17,7 @@ const scale = 50
 
 // Plans gives all plans by the names of their files.
 func Plans() map[string]*image.Paletted {
-	return map[string]*image.Paletted{"cave.png": Cave(), "office.png": Office()}
+	return map[string]*image.Paletted{"cave.png": Cave(), "office.png": Office(), "patrol.png": Patrol()}
 }
 
 // newPlan makes a free plan of a size in m.

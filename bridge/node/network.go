@@ -1,0 +1,174 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"callboard/bridge/overlay"
+	"callboard/bridge/push"
+	"callboard/subscribe/protocol"
+)
+
+const (
+	listTime   = 2 * time.Second  // how long other brokers have to tell what they know
+	answerTime = 10 * time.Second // and to carry out a command that names no lifetime
+	mostAsked  = 1024             // questions of other brokers that are answered at a time
+)
+
+// question is what brokers ask each other, in JSON: a command or a list.
+type question struct {
+	Command *protocol.Command `json:"command,omitempty"`
+	List    string            `json:"list,omitempty"`
+	Robots  []string          `json:"robots"` // what the asker's token allows; null: all
+}
+
+// askBroker has another broker answer a question, the one that reads the robot if
+// none is named, and waits for it.
+func (n *Node) askBroker(ctx context.Context, to overlay.BrokerID, robot string, q question) (json.RawMessage, error) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return nil, fmt.Errorf("wording a question to another broker: %w", err)
+	}
+	until := instant() + overlay.Instant(answerTime/time.Microsecond)
+	if deadline, ok := ctx.Deadline(); ok {
+		until = overlay.Instant(deadline.UnixMicro())
+	}
+	number, answered := n.lastCall.Add(1), make(chan *overlay.Answered, 1)
+	n.calls.Store(number, answered)
+	defer n.calls.Delete(number)
+	if err := n.queue.post(ctx, item{in: &overlay.Ask{Call: number, To: to, Robot: robot, Body: body, Until: until}}); err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-answered:
+		if a.Code != "" {
+			return nil, &push.Problem{Code: a.Code, Message: a.Message}
+		}
+		return a.Body, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// answered hands an answer to who waits for it.
+func (n *Node) answered(a *overlay.Answered) {
+	if waiting, ok := n.calls.LoadAndDelete(a.Call); ok {
+		waiting.(chan *overlay.Answered) <- a // holds one, and gets one
+	}
+}
+
+// asked answers a question of another broker, beside the broker's goroutine.
+func (n *Node) asked(a *overlay.Asked) {
+	if n.answering.Add(1) > mostAsked {
+		n.answering.Add(-1)
+		n.queue.must(item{in: &overlay.Answer{From: a.From, Call: a.Call, Code: protocol.Overloaded, Message: "broker " + string(n.config.Overlay.ID) + " is asked too much"}})
+		return
+	}
+	n.running.Go(func() {
+		defer n.answering.Add(-1)
+		ctx, cancel := context.WithTimeout(n.asking, time.Duration(a.Left)*time.Microsecond)
+		defer cancel()
+		answer := &overlay.Answer{From: a.From, Call: a.Call}
+		result, err := n.answer(ctx, a.Body)
+		if err == nil {
+			answer.Body, err = json.Marshal(result)
+		}
+		if err != nil {
+			answer.Body, answer.Code, answer.Message = nil, protocol.Unavailable, err.Error()
+			if p := (*push.Problem)(nil); errors.As(err, &p) {
+				answer.Code, answer.Message = p.Code, p.Message
+			}
+		}
+		_ = n.queue.post(n.asking, item{in: answer}) // a node that ends answers nothing
+	})
+}
+
+// answer carries out what another broker asks for. It has checked the rights
+// of who asked there.
+func (n *Node) answer(ctx context.Context, body []byte) (any, error) {
+	var q question
+	if err := json.Unmarshal(body, &q); err != nil {
+		return nil, &push.Problem{Code: protocol.BadMessage, Message: "the question of another broker: " + err.Error()}
+	}
+	if q.Command != nil {
+		result, err := n.robots.Command(ctx, *q.Command)
+		return result, problem(err)
+	}
+	return n.listHere(ctx, q.List, push.Grant{Robots: q.Robots})
+}
+
+// Command carries a command to a robot of this broker, or by the broker that
+// reads it. What has no lifetime of its own waits for the other broker so
+// long as for one of this.
+func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command) (any, error) {
+	if n.links == nil || n.robots.Reads(m.Robot) {
+		result, err := n.robots.Command(ctx, m)
+		return result, problem(err)
+	}
+	wait := answerTime
+	if m.TTL > 0 {
+		wait = min(time.Duration(m.TTL*float64(time.Second)), time.Hour)
+	}
+	within, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	body, err := n.askBroker(within, "", m.Robot, question{Command: &m, Robots: grant.Robots})
+	switch {
+	case err == nil && len(body) > 0 && string(body) != "null":
+		var result any
+		if err := json.Unmarshal(body, &result); err != nil {
+			return nil, fmt.Errorf("the answer of the broker that reads %s: %w", m.Robot, err)
+		}
+		return result, nil
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return nil, &push.Problem{Code: protocol.Unavailable, Message: fmt.Sprintf("the broker that reads %s did not answer within %v; the command may have been carried out", m.Robot, wait)}
+	}
+	return nil, err
+}
+
+// listElsewhere asks all brokers in reach for a list of theirs. Of those that
+// do not answer failed tells.
+func listElsewhere[T any](ctx context.Context, n *Node, what string, grant push.Grant, failed func(overlay.BrokerID, error)) ([]T, error) {
+	if n.links == nil {
+		return nil, nil
+	}
+	var others []overlay.BrokerID
+	if err := n.ask(ctx, func() { others = n.broker.Reachable() }); err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	type answer struct {
+		from overlay.BrokerID
+		list []T
+		err  error
+	}
+	answers := make(chan answer, len(others))
+	for _, id := range others {
+		go func() {
+			a := answer{from: id}
+			var body json.RawMessage
+			if body, a.err = n.askBroker(within, id, "", question{List: what, Robots: grant.Robots}); a.err == nil {
+				a.err = json.Unmarshal(body, &a.list)
+			}
+			answers <- a
+		}()
+	}
+	var all []answer
+	for range others {
+		all = append(all, <-answers)
+	}
+	slices.SortFunc(all, func(a, b answer) int { return cmp.Compare(a.from, b.from) })
+	var list []T
+	for _, a := range all {
+		if a.err != nil && failed != nil {
+			failed(a.from, a.err)
+		}
+		list = append(list, a.list...)
+	}
+	return list, ctx.Err()
+}
