@@ -247,15 +247,17 @@ func (c *Client) takeNotify(conn *connection, text []byte) error {
 			return err
 		}
 		before, wire := *s, conn.wire[n.Source]
+		due := s.due(wire)
 		fresh, passed, fault := s.notify(&wire, n.Seq, n.Skipped)
 		conn.wire[n.Source] = wire
+		c.acknowledgeSoon(conn, s, wire, due)
 		if fresh && passed != n.Skipped {
 			n.Skipped = passed
 			if n.Raw, err = json.Marshal(n.Notify); err != nil {
 				return err
 			}
 		}
-		it := item{event: n, sequence: s, seq: n.Seq, bytes: 2 * len(text)}
+		it := item{event: n, source: n.Source, sequence: s, seq: n.Seq, bytes: 2 * len(text)}
 		return c.deliverNumbered(conn, n.Source, s, before, fault, fresh, it)
 	})
 }
@@ -280,10 +282,12 @@ func (c *Client) takeGap(conn *connection, text []byte) error {
 			return err
 		}
 		before, wire := *s, conn.wire[g.Source]
+		due := s.due(wire)
 		first, fresh, fault := s.gap(&wire, g.From, *g.To)
 		conn.wire[g.Source] = wire
+		c.acknowledgeSoon(conn, s, wire, due)
 		g.From = first
-		it := item{event: g, sequence: s, seq: *g.To, bytes: len(text)}
+		it := item{event: g, source: g.Source, sequence: s, seq: *g.To, bytes: len(text)}
 		return c.deliverNumbered(conn, g.Source, s, before, fault, fresh, it)
 	})
 }

@@ -267,12 +267,14 @@ func (c *Client) deliver(ctx context.Context) {
 func (c *Client) handled(it item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := it.sequence.due()
-	it.sequence.handle(it.seq, it.bytes)
-	// The writer is woken to arm its timer, and when a batch is full.
-	if c.conn != nil && (before == 0 || c.full(it.sequence)) {
-		signal(c.conn.wake)
+	if c.conn == nil {
+		it.sequence.handle(it.seq, it.bytes)
+		return
 	}
+	wire := c.conn.wire[it.source]
+	before := it.sequence.due(wire)
+	it.sequence.handle(it.seq, it.bytes)
+	c.acknowledgeSoon(c.conn, it.sequence, wire, before)
 }
 
 // hear takes a beacon.
@@ -288,9 +290,17 @@ func (c *Client) hear(id, url string) {
 	}
 }
 
+// acknowledgeSoon wakes the writer to arm its timer, and when a batch is full;
+// before is what was due before. mu is held.
+func (c *Client) acknowledgeSoon(conn *connection, s *sequence, wire, before uint64) {
+	if due := s.due(wire); due > 0 && (before == 0 || c.full(s, due)) {
+		signal(conn.wake)
+	}
+}
+
 // full says that a batch of acknowledgements is.
-func (c *Client) full(s *sequence) bool {
-	return s.due() >= uint64(c.config.AckCount) || s.bytes >= c.config.AckBytes
+func (c *Client) full(s *sequence, due uint64) bool {
+	return due >= uint64(c.config.AckCount) || s.bytes >= c.config.AckBytes
 }
 
 // acks gives the acknowledgements to write over conn now; wait: others are due
@@ -303,10 +313,11 @@ func (c *Client) acks(conn *connection, now bool) (due []protocol.Ack, wait bool
 		return nil, false
 	}
 	for name, s := range c.sources {
-		switch {
-		case s.due() == 0:
-		case now || c.full(s):
-			due = append(due, protocol.Ack{Op: protocol.OpAck, Source: name, Num: s.ack()})
+		wire := conn.wire[name]
+		switch n := s.due(wire); {
+		case n == 0:
+		case now || c.full(s, n):
+			due = append(due, protocol.Ack{Op: protocol.OpAck, Source: name, Num: s.ack(wire)})
 		default:
 			wait = true
 		}

@@ -42,7 +42,7 @@ func (c *Client) takeOver(conn *connection, moved bool, now time.Time) *Handover
 			latest = s.at
 		}
 		s.acked = conn.told[name] // 0 for one that came after the hello
-		if s.due() == 0 {
+		if s.handled <= s.acked {
 			s.bytes = 0
 		}
 	}

@@ -9,6 +9,7 @@ import (
 // handled.
 type item struct {
 	event    Event
+	source   string    // of sequence
 	sequence *sequence // nil: not numbered
 	seq      uint64
 	bytes    int

@@ -62,11 +62,18 @@ func (s *sequence) handle(seq uint64, bytes int) {
 	s.bytes += bytes
 }
 
-// due is how many handled numbers are not acknowledged.
-func (s *sequence) due() uint64 { return s.handled - s.acked }
+// due is how many handled numbers are not acknowledged, of those up to wire: a
+// broker that took over must first have them itself to be told that they are
+// handled.
+func (s *sequence) due(wire uint64) uint64 {
+	if up := min(s.handled, wire); up > s.acked {
+		return up - s.acked
+	}
+	return 0
+}
 
 // ack gives the number to acknowledge and counts it as told.
-func (s *sequence) ack() uint64 {
-	s.acked, s.bytes = s.handled, 0
-	return s.handled
+func (s *sequence) ack(wire uint64) uint64 {
+	s.acked, s.bytes = min(s.handled, wire), 0
+	return s.acked
 }
