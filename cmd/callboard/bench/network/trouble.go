@@ -1,0 +1,103 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Trouble is what happens to a network in a soak: one thing after another,
+// chosen by chance.
+type Trouble struct {
+	Seed    uint64
+	Every   time.Duration // from one trouble's beginning to the next, about
+	Longest time.Duration // that one lasts
+	Kinds   []string      // of TroubleKinds; default all
+	Log     func(format string, args ...any)
+}
+
+// TroubleKinds are all kinds of trouble.
+var TroubleKinds = []string{"kill", "pause", "cut", "stall"}
+
+// Run makes trouble until ctx ends, then repairs all. It tells how often each
+// kind happened.
+func (t *Trouble) Run(ctx context.Context, n *Network) (map[string]int, error) {
+	rng := rand.New(rand.NewPCG(t.Seed, 0x7e0b1e))
+	kinds := t.Kinds
+	if len(kinds) == 0 {
+		kinds = TroubleKinds
+	}
+	h := &happening{n: n, busy: map[string]bool{}, count: map[string]int{}}
+	links := n.Links()
+	for ctx.Err() == nil {
+		kind := kinds[rng.IntN(len(kinds))]
+		length := t.Longest/20 + time.Duration(rng.Int64N(int64(t.Longest)))
+		broker, link := rng.IntN(len(n.brokers)), links[rng.IntN(len(links))]
+		h.begin(ctx, t, kind, broker, link, length)
+		select {
+		case <-time.After(t.Every/2 + time.Duration(rng.Int64N(int64(t.Every)))):
+		case <-ctx.Done():
+		}
+	}
+	h.running.Wait()
+	return h.count, h.err
+}
+
+// happening is what is under way.
+type happening struct {
+	n       *Network
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	busy  map[string]bool // brokers and links in trouble
+	count map[string]int
+	err   error
+}
+
+// begin makes one trouble, unless the broker or link has some already.
+func (h *happening) begin(ctx context.Context, t *Trouble, kind string, broker int, link [2]int, length time.Duration) {
+	b, p := h.n.brokers[broker], h.n.Link(link[0], link[1])
+	what, start, end := b.Name, b.Kill, func() error { return b.Start(context.WithoutCancel(ctx)) }
+	switch kind {
+	case "kill":
+	case "pause":
+		start, end = b.Pause, b.Continue
+	default:
+		what = fmt.Sprintf("b%d-b%d", link[0]+1, link[1]+1)
+		start, end = func() error { p.Cut(); return nil }, func() error { p.Heal(); return nil }
+		if kind == "stall" {
+			start, end = func() error { p.Stall(); return nil }, func() error { p.Resume(); return nil }
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.busy[what] {
+		return
+	}
+	h.busy[what] = true
+	h.count[kind]++
+	if t.Log != nil {
+		t.Log("%s %s for %s", kind, what, length.Round(time.Millisecond))
+	}
+	h.note(start())
+	h.running.Go(func() {
+		select {
+		case <-time.After(length):
+		case <-ctx.Done():
+		}
+		err := end()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.busy, what)
+		h.note(err)
+	})
+}
+
+// note keeps the first error. mu is held.
+func (h *happening) note(err error) {
+	if h.err == nil {
+		h.err = err
+	}
+}

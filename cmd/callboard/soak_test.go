@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"callboard/cmd/callboard/bench/network"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// soak says how hard a network is tried.
+type soak struct {
+	length   time.Duration
+	programs int
+	rate     float64 // readings a second, of all robots
+	robots   int
+	each     int // robots that a program asks for
+	seed     uint64
+}
+
+// soakSettings gives the short form, which every test run has, or the one that
+// CALLBOARD_SOAK_NETWORK asks for: "5m" (50 programs, 1,000 readings/s), or
+// "5m,50,1000,SEED".
+func soakSettings(t *testing.T) soak {
+	s := soak{length: 6 * time.Second, programs: 12, rate: 200, robots: 6, each: 2, seed: uint64(time.Now().UnixNano()) % 1_000_000}
+	text := os.Getenv("CALLBOARD_SOAK_NETWORK")
+	if text == "" {
+		return s
+	}
+	s.programs, s.rate, s.robots = 50, 1000, 20
+	parts := strings.Split(text, ",")
+	var err error
+	if s.length, err = time.ParseDuration(parts[0]); err != nil {
+		t.Fatalf("CALLBOARD_SOAK_NETWORK: %v", err)
+	}
+	for i, to := range []func(float64){
+		func(v float64) { s.programs = int(v) }, func(v float64) { s.rate = v }, func(v float64) { s.seed = uint64(v) },
+	} {
+		if len(parts) > i+1 {
+			v, err := strconv.ParseFloat(parts[i+1], 64)
+			if err != nil {
+				t.Fatalf("CALLBOARD_SOAK_NETWORK: %v", err)
+			}
+			to(v)
+		}
+	}
+	return s
+}
+
+// TestNetworkSoak has programs roam at random among six brokers in processes
+// of their own, while brokers are killed and stopped and links cut and
+// stalled. What one program got, all got that asked for it: once, in order.
+func TestNetworkSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
+	s := soakSettings(t)
+	t.Logf("seed %d", s.seed)
+	rng := rand.New(rand.NewPCG(s.seed, 1))
+	sources := make([]int, s.robots)
+	for i := range sources {
+		sources[i] = []int{1, 3, 5}[i%3]
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), s.length+5*time.Minute)
+	defer cancel()
+	var mu sync.Mutex
+	began := time.Now()
+	logf := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		t.Logf("%7.3f "+format, append([]any{time.Since(began).Seconds()}, args...)...)
+	}
+	n, err := network.Start(ctx, network.Config{
+		Dir: t.TempDir(), Brokers: 6, Registry: 2, Sources: sources, Heartbeat: 500 * time.Millisecond,
+		Links: [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {0, 5}, {1, 4}},
+		Log: func(broker, line string) {
+			if !strings.Contains(line, "level=WARN") && !strings.Contains(line, "WARN ") {
+				logf("%s says %s", broker, line)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	programs := startPrograms(ctx, t, n, s, rng)
+	n.Begin()
+	readings, stopReadings := context.WithCancel(ctx)
+	var streaming sync.WaitGroup
+	streaming.Go(func() { n.Robots.Stream(readings, s.rate) })
+	run, stop := context.WithTimeout(ctx, s.length)
+	defer stop()
+	var roaming sync.WaitGroup
+	for i, p := range programs {
+		roaming.Go(func() { roam(run, p, rand.New(rand.NewPCG(s.seed, uint64(i)+2)), 6) })
+	}
+	trouble := &network.Trouble{Seed: s.seed, Every: time.Second, Longest: 4 * time.Second, Log: logf}
+	happened, err := trouble.Run(run, n)
+	if err != nil {
+		t.Error(err)
+	}
+	roaming.Wait()
+	stopReadings()
+	streaming.Wait()
+	settleAndJudge(ctx, t, n, programs, happened, s)
+}
+
+func startPrograms(ctx context.Context, t *testing.T, n *network.Network, s soak, rng *rand.Rand) []*network.Program {
+	t.Helper()
+	programs := make([]*network.Program, s.programs)
+	var starting errgroup.Group
+	for i := range programs {
+		at, robots := rng.IntN(6), rng.Perm(s.robots)[:s.each]
+		starting.Go(func() error {
+			p, err := n.NewProgram(ctx, fmt.Sprint("program-", i), at, robots, nil)
+			programs[i] = p
+			return err
+		})
+	}
+	err := starting.Wait()
+	t.Cleanup(func() {
+		for _, p := range programs {
+			if p != nil {
+				p.Close()
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// All robots are known to all before the first reading that counts.
+	waitFor(ctx, t, "the first readings come", func() bool {
+		for r := range s.robots {
+			n.Robots.Publish(r)
+		}
+		for _, p := range programs {
+			for _, r := range p.Robots {
+				if p.Last(r) == 0 {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	return programs
+}
+
+// waitFor looks until something is so.
+func waitFor(ctx context.Context, t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Errorf("waited in vain: %s", what)
+			return
+		}
+	}
+}
+
+// roam has a program move at random, and be away at times.
+func roam(ctx context.Context, p *network.Program, rng *rand.Rand, brokers int) {
+	for ctx.Err() == nil {
+		pause := time.Duration(rng.Int64N(int64(2 * time.Second)))
+		switch rng.IntN(10) {
+		case 0: // there and back at once
+			pause = time.Duration(rng.Int64N(int64(20 * time.Millisecond)))
+		case 1:
+			p.Leave(time.Duration(rng.Int64N(int64(4*time.Second))), rng.IntN(brokers))
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		moving, cancel := context.WithTimeout(ctx, 3*time.Second)
+		_ = p.Move(moving, rng.IntN(brokers)) // it may be dead, or late
+		cancel()
+	}
+}
+
+// settleAndJudge waits until all have come to rest, and looks what they got.
+func settleAndJudge(ctx context.Context, t *testing.T, n *network.Network, programs []*network.Program, happened map[string]int, s soak) {
+	t.Helper()
+	// What was given while a source broker was dead nobody gets: robots give
+	// one more reading, until one comes to all.
+	looked := 0
+	waitFor(ctx, t, "the last readings come", func() bool {
+		if looked%40 == 0 {
+			for r := range s.robots {
+				n.Robots.Publish(r)
+			}
+		}
+		looked++
+		for _, p := range programs {
+			for _, r := range p.Robots {
+				if p.Last(r) < n.Robots.Given(r) {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	v := n.Judge(programs)
+	t.Logf("%s, %d programs, %v readings/s: %+v; before all %d; trouble %v", s.length, s.programs, s.rate, v.Counts, v.BeforeAll, happened)
+	for _, b := range n.Brokers() {
+		now, most := b.Memory()
+		t.Logf("%s: %d MiB, at most %d MiB in this life", b.Name, now>>20, most>>20)
+	}
+	for _, f := range v.Faults {
+		t.Error(f)
+	}
+	if c := v.Counts; c.Declared+c.Ended+c.Doubled+c.Disordered+c.Missing+c.Faults > 0 {
+		t.Errorf("seed %d: %+v", s.seed, v.Counts)
+	}
+}
