@@ -36,6 +36,20 @@ func BenchmarkRead(b *testing.B) {
 		}
 		report(b)
 	})
+	b.Run("blocks", func(b *testing.B) {
+		b.ReportAllocs()
+		block := new(playerlog.Block)
+		for b.Loop() {
+			c, err := playerlog.NewCutter(playerlog.ReaderConfig{R: bytes.NewReader(text)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for c.Next(block) == nil {
+				block.Parse(nil)
+			}
+		}
+		report(b)
+	})
 	b.Run("plain loop", func(b *testing.B) {
 		values := make([]float64, 0, 400)
 		for b.Loop() {

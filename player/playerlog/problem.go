@@ -28,3 +28,9 @@ func (p *Problem) Error() string {
 	}
 	return fmt.Sprintf("%s:%d:%d: %s%s", p.File, p.Line, p.Column, severity, p.Message)
 }
+
+// cut makes it the problem of a line that the log ends within.
+func (p *Problem) cut() {
+	p.Severity = Warning
+	p.Message += "; the log ends within this line, as when its writer was stopped"
+}

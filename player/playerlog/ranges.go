@@ -22,7 +22,12 @@ func laserRays(l *text, p *iface.LaserData) {
 	l.float32(&p.MaxRange, s74)
 	ranges := elements(l, &p.Ranges, 2, d04)
 	intensity := intensities(l, &p.Intensity, len(ranges))
-	for i := range ranges {
+	for i := 0; i < len(ranges); i++ {
+		if !l.writing && l.bad == "" {
+			if i += l.plainRays(ranges[i:], intensity[i:]); i == len(ranges) {
+				break
+			}
+		}
 		l.float32(&ranges[i], f3)
 		integer(l, &intensity[i], d2)
 	}
@@ -86,15 +91,27 @@ func rangerIntns(l *text, p *iface.RangerDataIntns) { numbers(l, &p.Intensities,
 
 // numbers is an array of numbers.
 func numbers(l *text, s *[]float64, f form) {
-	for i := range elements(l, s, 1, f) {
-		l.float(&(*s)[i], f3)
+	all := elements(l, s, 1, f)
+	for i := 0; i < len(all); i++ {
+		if !l.writing && l.bad == "" {
+			if i += plainRanges(l, all[i:]); i == len(all) {
+				break
+			}
+		}
+		l.float(&all[i], f3)
 	}
 	l.blank()
 }
 
 func numbers32(l *text, s *[]float32, f form) {
-	for i := range elements(l, s, 1, f) {
-		l.float32(&(*s)[i], f3)
+	all := elements(l, s, 1, f)
+	for i := 0; i < len(all); i++ {
+		if !l.writing && l.bad == "" {
+			if i += plainRanges(l, all[i:]); i == len(all) {
+				break
+			}
+		}
+		l.float32(&all[i], f3)
 	}
 	l.blank()
 }

@@ -3,11 +3,11 @@ package playerlog
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
 
 	"callboard/player"
 )
@@ -17,10 +17,6 @@ const (
 	MaxTokens = 4096    // in a line, the prefix's 7 included; more corrupt its memory
 	MaxLine   = 8388606 // bytes of a line
 )
-
-// prefixTokens is the number of tokens before the payload: time, host, robot,
-// interface, index, type, subtype.
-const prefixTokens = 7
 
 // ReaderConfig says what to read.
 type ReaderConfig struct {
@@ -38,19 +34,12 @@ type ReaderConfig struct {
 
 // Reader reads a log line by line, with memory for the longest line only.
 type Reader struct {
-	name    string
-	in      *bufio.Reader
-	number  int
-	buf     []byte // of a line that is longer than in's
-	line    Line
-	text    text
-	reuse   map[uint32]any // payloads by layout
-	version string
-	player  string
-	want    func(*player.Header) bool
-	remark  func([]byte) error
-	offset  int64 // of the line that is read now
-	next    int64 // of the one after it
+	parser
+	in    *bufio.Reader
+	buf   []byte // of a line that is longer than in's
+	line  Line
+	reuse map[uint32]any // payloads by layout
+	next  int64          // byte of the line after the one that is read now
 }
 
 // Line is a message that a log holds. It is valid until the next call of Next.
@@ -75,7 +64,15 @@ func NewReader(c ReaderConfig) (*Reader, error) {
 	if c.Name == "" {
 		c.Name = "log"
 	}
-	r := &Reader{name: c.Name, in: bufio.NewReaderSize(c.R, 64<<10), reuse: map[uint32]any{}, want: c.Want, remark: c.Remark}
+	r := &Reader{parser: parser{name: c.Name, want: c.Want, remark: c.Remark}, in: bufio.NewReaderSize(c.R, 64<<10), reuse: map[uint32]any{}}
+	r.payloadOf = func(k uint32, l layout) any {
+		p := r.reuse[k]
+		if p == nil {
+			p = l.make()
+			r.reuse[k] = p
+		}
+		return p
+	}
 	if magic, err := r.in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(r.in)
 		if err != nil {
@@ -100,15 +97,17 @@ func (r *Reader) Next() (*Line, error) {
 			return nil, err
 		}
 		r.text = textOf(text)
-		line, err := r.parse()
-		if err == nil && line == nil {
-			continue // a comment
-		}
+		r.line = Line{}
+		message, err := r.parse(&r.line)
 		if p, ok := err.(*Problem); ok && !whole {
-			p.Severity = Warning
-			p.Message += "; the log ends within this line, as when its writer was stopped"
+			p.cut()
 		}
-		return line, err
+		switch {
+		case err != nil:
+			return nil, err
+		case message:
+			return &r.line, nil
+		}
 	}
 }
 
@@ -150,134 +149,4 @@ func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 
 func trimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-}
-
-// problem makes a Problem of the line that is read now; at is a byte of it.
-func (r *Reader) problem(at int, s Severity, message string) *Problem {
-	column := utf8.RuneCount(r.text.in[:min(at, len(r.text.in))]) + 1
-	return &Problem{File: r.name, Line: r.number, Column: column, Severity: s, Message: message}
-}
-
-// parse reads the line; a comment gives neither line nor error.
-func (r *Reader) parse() (*Line, error) {
-	l := &r.text
-	first, at := l.token()
-	if len(first) > 0 && first[0] == '#' && (len(first) == 1 || string(first) == "##") {
-		return nil, r.head(first)
-	}
-	if len(first) == 0 {
-		return nil, r.problem(0, Warning, "the line is empty; expected a message: time host robot interface index type subtype …")
-	}
-	l.at = at
-	h, err := r.prefix()
-	if err != nil {
-		return nil, err
-	}
-	r.line = Line{Number: r.number, Offset: r.offset, Header: h}
-	if r.want != nil && !r.want(&r.line.Header) {
-		r.line.Skipped = true
-		return &r.line, nil
-	}
-	r.payload(&r.line)
-	if l.bad != "" {
-		return nil, r.problem(l.bady, Error, fmt.Sprintf("%s, in a %s", l.bad, h))
-	}
-	if l.odd != "" {
-		r.line.Odd = r.problem(l.oddy, Warning, l.odd)
-	}
-	if prefixTokens+l.read > MaxTokens {
-		r.line.Odd = r.problem(0, Error, fmt.Sprintf("the line has %d tokens; expected at most %d: Player's reader would corrupt its memory",
-			prefixTokens+l.read, MaxTokens))
-	}
-	return &r.line, nil
-}
-
-// head reads a line of the head: the fourth of exactly four tokens may be a
-// version.
-func (r *Reader) head(mark []byte) error {
-	if len(mark) != 2 {
-		return nil
-	}
-	if r.remark != nil {
-		at := r.text.at
-		if err := r.remark(bytes.TrimLeft(r.text.in[at:], " \t")); err != nil {
-			return r.problem(at+1, Error, err.Error())
-		}
-	}
-	if r.text.left() != 3 {
-		return nil
-	}
-	what, _ := r.text.token()
-	_, _ = r.text.token()
-	version, _ := r.text.token()
-	switch string(what) {
-	case "File":
-		r.version = string(version)
-	case "Player":
-		r.player = string(version)
-	}
-	return nil
-}
-
-// prefix reads what stands before the payload.
-func (r *Reader) prefix() (h player.Header, err error) {
-	l := &r.text
-	l.float(&h.Timestamp, form{})
-	if l.bad == "" && !(h.Timestamp > -1e15 && h.Timestamp < 1e15) {
-		l.fail(0, "time %v; expected seconds", h.Timestamp)
-	}
-	integer(l, &h.Host, form{})
-	integer(l, &h.Robot, form{})
-	name, at, _ := l.value("the name of an interface")
-	interf, known := interfaces[string(name)]
-	h.Interf = interf
-	integer(l, &h.Index, form{})
-	typ := uint8(0)
-	integer(l, &typ, form{})
-	h.Type = player.Type(typ)
-	integer(l, &h.Subtype, form{})
-	if l.bad != "" {
-		return h, r.problem(l.bady, Error, l.bad+"; a line is time host robot interface index type subtype …")
-	}
-	if !known {
-		return h, r.problem(at, Warning, fmt.Sprintf("interface %q is not known; expected one of Player's", short(name)))
-	}
-	l.read = 0
-	return h, nil
-}
-
-// payload reads what follows the prefix into a struct of its own for each kind
-// of message.
-func (r *Reader) payload(line *Line) {
-	l := &r.text
-	from := l.at
-	if token, _ := l.token(); len(token) == 0 {
-		l.tolerate(from, "a %s without payload, as Player writes what it cannot format", line.Header)
-		return
-	}
-	l.at = from
-	k := key(line.Header.Interf, line.Header.Type, line.Header.Subtype)
-	layout, ok := layouts[k]
-	if !ok {
-		l.tolerate(from, "no log format is known for a %s", line.Header)
-		l.read = l.left()
-		return
-	}
-	p := r.reuse[k]
-	if p == nil {
-		p = layout.make()
-		r.reuse[k] = p
-	}
-	layout.do(l, p)
-	if l.bad != "" {
-		return
-	}
-	from = l.at
-	if token, at := l.token(); len(token) > 0 {
-		l.at = from
-		n := l.left()
-		l.read += n
-		l.tolerate(at, "%d values more than a %s has", n, line.Header)
-	}
-	line.Payload = p
 }

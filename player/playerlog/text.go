@@ -116,6 +116,14 @@ func (l *text) float(v *float64, f form) {
 		l.made++
 		return
 	}
+	if l.bad != "" {
+		return
+	}
+	if x, end, ok := decimal(l.in, l.at); ok {
+		*v, l.at = x, end
+		l.read++
+		return
+	}
 	token, at, ok := l.value("a number")
 	if !ok {
 		return
@@ -162,6 +170,14 @@ func integer[T number](l *text, v *T, f form) {
 		l.out = append(l.out, ' ')
 		l.out = appendInt(l.out, int64(*v), f)
 		l.made++
+		return
+	}
+	if l.bad != "" {
+		return
+	}
+	if x, end, ok := whole(l.in, l.at); ok {
+		*v, l.at = T(x), end
+		l.read++
 		return
 	}
 	token, at, ok := l.value("a whole number")
