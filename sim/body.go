@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"callboard/sim/worldfile"
 )
@@ -50,16 +51,16 @@ func (r *root) flatten() {
 		if m == r.model {
 			at = m.spec.Origin
 		}
-		for i := range m.spec.Body {
-			r.addBlock(m, at, &m.spec.Body[i])
+		for i := range m.body {
+			r.addBlock(m, at, &m.body[i])
 		}
 	}
-	r.segments = make([]segment, len(r.edges))
+	r.segments = slices.Grow(r.segments[:0], len(r.edges))[:len(r.edges)]
 }
 
 func (r *root) addBlock(m *Model, at Pose, b *worldfile.Block) {
 	ret, obstacle := float32(m.spec.RangerReturn), m.spec.Obstacle
-	if len(b.Points) < 2 || (ret < 0 && !obstacle) {
+	if len(b.Points) < 2 {
 		return
 	}
 	s, c := math.Sincos(at.A)

@@ -1,5 +1,7 @@
 package sim
 
+import "math"
+
 // Bumper tells which bumpers of an array are pressed.
 type Bumper struct {
 	model   *Model
@@ -11,12 +13,13 @@ type Bumper struct {
 func (b *Bumper) Pressed() []bool { return b.pressed }
 
 // update tests each bumper's line, which lies across its heading: it is pressed
-// if a body of another tree shares a cell with it, at any height.
+// if a body of another tree shares a cell with it, at any height, be it an
+// obstacle or not.
 func (b *Bumper) update() {
-	at := b.model.global.Add(b.model.spec.Origin)
+	at, own := b.model.global.Add(b.model.spec.Origin), b.model.root.index
+	other := func(g *segment) bool { return g.root != own }
 	for i, line := range b.model.spec.Bumper.Bumpers {
-		p := at.Add(line.Pose)
-		left, right := p.Add(Pose{Y: line.Length / 2}), p.Add(Pose{Y: -line.Length / 2})
-		b.pressed[i] = b.model.world.crosses(b.model.root, left.X, left.Y, right.X, right.Y)
+		right := at.Add(line.Pose).Add(Pose{Y: -line.Length / 2, A: math.Pi / 2})
+		b.pressed[i] = b.model.world.feel(right, line.Length, other) != nil
 	}
 }

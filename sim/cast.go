@@ -14,11 +14,11 @@ type caster struct {
 	seenRoot []uint32 // and at a moving tree
 	cast     uint32
 
-	x, y, z  float64 // where the sensor is
-	cos, sin float64 // of its heading
-	own      int32   // the root that it never sees
-	limit    float64 // m, its greatest range
-	all      bool    // it sees what is invisible to rangers too
+	x, y, z  float64             // where the sensor is
+	cos, sin float64             // of its heading
+	own      int32               // the root that it never sees
+	limit    float64             // m, its greatest range
+	pick     func(*segment) bool // what a single ray meets; nil: what rangers see
 	fan      *fan
 	best     []float64 // m, the nearest hit so far of each sample
 	returned []float64 // and its ranger_return
@@ -67,7 +67,7 @@ func (c *caster) begin(at Pose, own int32, limit float64) {
 	if n := len(c.space.roots); len(c.seenRoot) < n {
 		c.seenRoot = make([]uint32, n)
 	}
-	c.x, c.y, c.z, c.own, c.limit, c.all = at.X, at.Y, at.Z, own, limit, false
+	c.x, c.y, c.z, c.own, c.limit = at.X, at.Y, at.Z, own, limit
 	c.sin, c.cos = math.Sincos(at.A)
 }
 
@@ -328,7 +328,11 @@ func walk(p, i, d, side float64) (step, next, delta float64) {
 
 // meet gives the nearer of the best hit so far and that with g.
 func (c *caster) meet(g *segment, cos, sin, best float64, hit *segment) (float64, *segment) {
-	if g.ret < 0 && !c.all || c.z < g.low || c.z > g.high || g.root == c.own {
+	if c.pick != nil {
+		if !c.pick(g) {
+			return best, hit
+		}
+	} else if g.ret < 0 || c.z < g.low || c.z > g.high || g.root == c.own {
 		return best, hit
 	}
 	x0, y0, x1, y1 := g.ax-c.x, g.ay-c.y, g.bx-c.x, g.by-c.y

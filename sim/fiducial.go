@@ -26,6 +26,20 @@ type Found struct {
 // slice is written anew by the next update.
 func (f *Fiducial) Found() []Found { return f.found }
 
+// FiducialReturn is the number that finders see on the model, 0 for none.
+func (m *Model) FiducialReturn() int { return m.fiducialReturn }
+
+// SetFiducialReturn changes the number that finders see on the model.
+func (m *Model) SetFiducialReturn(n int) {
+	if (m.fiducialReturn != 0) != (n != 0) {
+		m.world.targets = dropped(m.world.targets, m)
+		if n != 0 {
+			m.world.targets = insert(m.world.targets, m)
+		}
+	}
+	m.fiducialReturn = n
+}
+
 // update looks for targets: near enough, within the field of view, and the
 // first thing that a ray at the finder's height meets.
 func (f *Fiducial) update() {
@@ -42,7 +56,7 @@ func (f *Fiducial) update() {
 		if distance >= spec.MaxRange || math.Abs(bearing) > spec.FOV/2 || !f.clear(target, distance, at.A+bearing) {
 			continue
 		}
-		id := target.spec.FiducialReturn
+		id := target.fiducialReturn
 		if distance >= spec.MaxRangeID {
 			id = 0
 		}
@@ -56,7 +70,9 @@ func (f *Fiducial) clear(target *Model, distance, direction float64) bool {
 	c := &f.model.world.caster
 	size := target.spec.Size
 	c.begin(f.model.global, f.model.root.index, distance+math.Hypot(size.X, size.Y))
-	c.all = true
+	at, own := f.model.global, f.model.root.index
+	c.pick = func(g *segment) bool { return g.root != own && at.Z >= g.low && at.Z <= g.high }
+	defer func() { c.pick = nil }()
 	sin, cos := math.Sincos(direction)
 	_, hit := c.ray(cos, sin)
 	if hit == nil {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"image/color"
+	"math"
 
 	"callboard/sim/worldfile"
 )
@@ -14,18 +15,26 @@ type Model struct {
 	parent   *Model
 	children []*Model
 	root     *root
+	home     *Model // the parent that the file gives it
+	own      *root  // the root that it is the base of, if it ever was one
 
-	pose   Pose // in the parent's frame
-	global Pose // in the world
-	color  color.NRGBA
+	pose           Pose // in the parent's frame
+	global         Pose // in the world
+	tint           [4]float32
+	body           []worldfile.Block
+	fiducialReturn int
+	watts          float64 // drawn while subscribed
 
 	subscribers int
 	due         int64 // µs, of the next update
 
-	position *Position
-	ranger   *Ranger
-	fiducial *Fiducial
-	bumper   *Bumper
+	position   *Position
+	ranger     *Ranger
+	fiducial   *Fiducial
+	bumper     *Bumper
+	blobfinder *Blobfinder
+	gripper    *Gripper
+	pack       *Pack
 }
 
 // Spec is what the world file says of the model.
@@ -65,11 +74,39 @@ func (m *Model) Fiducial() *Fiducial { return m.fiducial }
 // Bumper gives which bumpers are pressed, nil for other types.
 func (m *Model) Bumper() *Bumper { return m.bumper }
 
-// Color is the model's colour now.
-func (m *Model) Color() color.NRGBA { return m.color }
+// Blobfinder gives what a blob finder sees, nil for other types.
+func (m *Model) Blobfinder() *Blobfinder { return m.blobfinder }
 
-// SetColor changes the model's colour.
-func (m *Model) SetColor(c color.NRGBA) { m.color = c }
+// Gripper gives what a gripper can do, nil for other types.
+func (m *Model) Gripper() *Gripper { return m.gripper }
+
+// Color is the model's colour now.
+func (m *Model) Color() color.NRGBA {
+	part := func(v float32) uint8 { return uint8(math.Round(255 * math.Max(0, math.Min(1, float64(v))))) }
+	return color.NRGBA{part(m.tint[0]), part(m.tint[1]), part(m.tint[2]), part(m.tint[3])}
+}
+
+// Tint is the model's colour now as red, green, blue and alpha of 0 to 1.
+func (m *Model) Tint() [4]float32 { return m.tint }
+
+// SetTint changes the model's colour; it tells whether all values were 0 to 1.
+func (m *Model) SetTint(t [4]float32) bool {
+	for _, v := range t {
+		if !(v >= 0 && v <= 1) {
+			return false
+		}
+	}
+	m.tint = t
+	return true
+}
+
+// paint gives the model its colour of the file.
+func (m *Model) paint() {
+	c := m.spec.Color
+	for i, v := range [...]uint8{c.R, c.G, c.B, c.A} {
+		m.tint[i] = float32(v) / 255
+	}
+}
 
 // SetPose puts the model to a pose in its parent's frame; collisions are not
 // tested. It tells whether the pose was one to go to: finite, within Reach.
@@ -90,6 +127,7 @@ func (m *Model) Subscribe() {
 	m.subscribers++
 	if m.subscribers == 1 {
 		m.due = m.world.now + m.interval()
+		m.watts = m.power()
 		m.world.activate()
 	}
 }
@@ -104,6 +142,9 @@ func (m *Model) Unsubscribe() {
 	if m.subscribers == 0 {
 		if m.position != nil {
 			m.position.halt()
+		}
+		if m.blobfinder != nil {
+			m.blobfinder.blobs = nil
 		}
 		m.world.activate()
 	}
@@ -136,6 +177,10 @@ func (m *Model) update() {
 		m.fiducial.update()
 	case m.bumper != nil:
 		m.bumper.update()
+	case m.blobfinder != nil:
+		m.blobfinder.update()
+	case m.gripper != nil:
+		m.gripper.update()
 	}
 }
 
@@ -158,17 +203,6 @@ func (m *Model) replace() {
 	for _, c := range m.children {
 		c.replace()
 	}
-}
-
-// root is a top-level model with its tree: what moves as one and never sees or
-// touches itself.
-type root struct {
-	index  int32
-	model  *Model
-	models []*Model
-	moving bool // its bodies are kept in the moving part of space
-
-	body
 }
 
 // Index is the model's place in World.Models.

@@ -28,8 +28,8 @@ func (m *Model) Outlines() []Outline {
 	at := m.global.Add(m.spec.Origin)
 	sin, cos := math.Sincos(at.A)
 	var out []Outline
-	for _, b := range m.spec.Body {
-		o := Outline{Model: m, Color: m.color, Low: at.Z + b.Low, High: at.Z + b.High, Moving: m.root.moving}
+	for _, b := range m.body {
+		o := Outline{Model: m, Color: m.Color(), Low: at.Z + b.Low, High: at.Z + b.High, Moving: m.root.moving}
 		for _, p := range b.Points {
 			o.Points = append(o.Points, Point{X: at.X + p.X*cos - p.Y*sin, Y: at.Y + p.X*sin + p.Y*cos})
 		}

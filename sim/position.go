@@ -20,6 +20,7 @@ type order uint8
 const (
 	orderVelocity order = iota
 	orderGoto
+	orderAccelerate
 )
 
 // Position is what a robot's base does.
@@ -79,6 +80,13 @@ func (p *Position) Goto(x, y, a float64) {
 	p.order, p.command = orderGoto, Pose{X: finite(x), Y: finite(y), A: worldfile.NormalizeAngle(a)}
 }
 
+// Accelerate commands an acceleration in the robot's frame, m/s² and rad/s²,
+// within the bounds of the file. A car does not know the command and keeps its
+// velocity.
+func (p *Position) Accelerate(x, y, a float64) {
+	p.order, p.command = orderAccelerate, Pose{X: finite(x), Y: finite(y), A: finite(a)}
+}
+
 // Reported is the pose that odometry or GPS tells: in the world's frame for
 // GPS, one step behind the true pose.
 func (p *Position) Reported() Pose { return p.reported }
@@ -120,7 +128,10 @@ func (p *Position) update() {
 		v = p.steer(p.command)
 	case orderGoto:
 		v = p.approach()
+	case orderAccelerate:
+		v = p.accelerated()
 	}
+	p.model.watts = basePower + drivePower*p.model.spec.Mass*(math.Abs(v.X)+math.Abs(v.Y)+math.Abs(v.A))
 	b := p.spec.Velocities
 	v.X, v.Y, v.A = clamp(v.X, b.XMin, b.XMax), clamp(v.Y, b.YMin, b.YMax), clamp(v.A, b.AMin, b.AMax)
 	p.velocity = v
@@ -149,6 +160,22 @@ func (p *Position) steer(c Pose) Pose {
 		return Pose{X: c.X * cos, A: c.X * s / p.spec.Wheelbase}
 	}
 	return Pose{X: c.X, A: c.A}
+}
+
+// accelerated gives the velocity after a step of acceleration.
+func (p *Position) accelerated() Pose {
+	v, b := p.velocity, p.spec.Acceleration
+	dt := float64(p.model.world.interval) / 1e6
+	if p.spec.Drive == worldfile.Car {
+		return v
+	}
+	v.X += clamp(p.command.X, b.XMin, b.XMax) * dt
+	v.A += clamp(p.command.A, b.AMin, b.AMax) * dt
+	v.Y += clamp(p.command.Y, b.YMin, b.YMax) * dt
+	if p.spec.Drive == worldfile.Differential {
+		v.Y = 0
+	}
+	return v
 }
 
 // approach gives the velocity on the way to a goal.

@@ -9,7 +9,6 @@ import "math"
 // parts of other outlines that cross the window are followed.
 type toucher struct {
 	perMetre float64 // cells
-	all      bool    // what is no obstacle counts too
 
 	minX, minY, maxX, maxY float64 // the window, m
 
@@ -53,22 +52,6 @@ func (w *World) touches(r *root) bool {
 			t.draw(&r.segments[i])
 		}
 	}
-	t.all = false
-	return t.met(&w.space, r)
-}
-
-// crosses tells whether a line, at any height, shares a cell with a body of
-// another tree than r, be it an obstacle or not.
-func (w *World) crosses(r *root, ax, ay, bx, by float64) bool {
-	t := &w.touch
-	t.open(math.Min(ax, bx), math.Min(ay, by), math.Max(ax, bx), math.Max(ay, by), 1/w.file.Resolution)
-	defer t.wipe()
-	line := segment{ax: ax, ay: ay, bx: bx, by: by, low: math.Inf(-1), high: math.Inf(1)}
-	t.draw(&line)
-	// The end's cell belongs to the next line of an outline, of which there is none.
-	line.ax, line.ay = bx, by
-	t.draw(&line)
-	t.all = true
 	return t.met(&w.space, r)
 }
 
@@ -135,15 +118,20 @@ func (t *toucher) open(minX, minY, maxX, maxY, perMetre float64) {
 
 // draw marks the cells of a line.
 func (t *toucher) draw(g *segment) {
-	t.follow(g, func(x, y int64) bool {
-		at := (y-t.y0)*t.width + x - t.x0
-		if t.head[at] == 0 {
-			t.used = append(t.used, at)
-		}
-		t.marks = append(t.marks, mark{g.low, g.high, t.head[at]})
-		t.head[at] = int32(len(t.marks))
+	t.along(g, func(x, y int64) bool {
+		t.mark(x, y, g.low, g.high)
 		return false
 	})
+}
+
+// mark notes that something reaches from low to high in a cell of the window.
+func (t *toucher) mark(x, y int64, low, high float64) {
+	at := (y-t.y0)*t.width + x - t.x0
+	if t.head[at] == 0 {
+		t.used = append(t.used, at)
+	}
+	t.marks = append(t.marks, mark{low, high, t.head[at]})
+	t.head[at] = int32(len(t.marks))
 }
 
 func (t *toucher) wipe() {
@@ -155,7 +143,7 @@ func (t *toucher) wipe() {
 
 // hitsRoot tells whether a tree's outline crosses a marked cell.
 func (t *toucher) hitsRoot(r *root) bool {
-	if !r.obstacle && !t.all || t.cell(r.maxX) < t.x0 || t.cell(r.minX) > t.x1 || t.cell(r.maxY) < t.y0 || t.cell(r.minY) > t.y1 {
+	if !r.obstacle || t.cell(r.maxX) < t.x0 || t.cell(r.minX) > t.x1 || t.cell(r.maxY) < t.y0 || t.cell(r.minY) > t.y1 {
 		return false
 	}
 	for i := range r.segments {
@@ -168,10 +156,10 @@ func (t *toucher) hitsRoot(r *root) bool {
 
 // hits tells whether a segment crosses a cell marked at one of its heights.
 func (t *toucher) hits(g *segment) bool {
-	if !g.obstacle && !t.all {
+	if !g.obstacle {
 		return false
 	}
-	return t.follow(g, func(x, y int64) bool {
+	return t.along(g, func(x, y int64) bool {
 		for i := t.head[(y-t.y0)*t.width+x-t.x0]; i != 0; i = t.marks[i-1].next {
 			if m := &t.marks[i-1]; g.low <= m.high && m.low <= g.high {
 				return true
@@ -193,12 +181,17 @@ func (t *toucher) cell(v float64) int64 {
 	return int64(c)
 }
 
-// follow calls f for the cells of a segment that lie in the window until it
-// says true. The cells are those of a line between the cells of its ends in
-// which each shares a side with the one before; that of the end belongs to the
-// next segment of the outline.
-func (t *toucher) follow(g *segment, f func(x, y int64) bool) bool {
-	ax, ay, bx, by := t.cell(g.ax), t.cell(g.ay), t.cell(g.bx), t.cell(g.by)
+// along calls f for the cells of a segment that lie in the window until it says
+// true; it tells whether it did. The cell of the end belongs to the next
+// segment of the outline.
+func (t *toucher) along(g *segment, f func(x, y int64) bool) bool {
+	return t.follow(t.cell(g.ax), t.cell(g.ay), t.cell(g.bx), t.cell(g.by), f)
+}
+
+// follow calls f for the cells of a line that lie in the window until it says
+// true. Each shares a side with the one before; the last does not count unless
+// it is the only one.
+func (t *toucher) follow(ax, ay, bx, by int64, f func(x, y int64) bool) bool {
 	if min(ax, bx) > t.x1 || max(ax, bx) < t.x0 || min(ay, by) > t.y1 || max(ay, by) < t.y0 {
 		return false
 	}

@@ -42,7 +42,7 @@ func TestFollow(t *testing.T) {
 			}
 		})
 		g := segment{ax: float64(ax) + 0.5, ay: float64(ay) + 0.5, bx: float64(bx) + 0.5, by: float64(by) + 0.5}
-		w.follow(&g, func(x, y int64) bool {
+		w.along(&g, func(x, y int64) bool {
 			if got[[2]int64{x, y}] {
 				t.Fatalf("cell %d, %d twice", x, y)
 			}

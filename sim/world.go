@@ -39,6 +39,8 @@ type World struct {
 	active  []*Model // those with subscribers, in file order
 	updated []*Model
 	targets []*Model // of fiducial finders
+	packs   []*Pack
+	grips   bool // there is a gripper
 
 	space  space
 	touch  toucher
@@ -69,6 +71,9 @@ func New(cfg Config) (*World, error) {
 		w.addTree(spec, nil, nil)
 	}
 	w.name()
+	if w.grips {
+		w.loosen()
+	}
 	w.caster.space = &w.space
 	w.build()
 	for _, m := range w.models {
@@ -81,10 +86,13 @@ func New(cfg Config) (*World, error) {
 
 // addTree makes the model of spec and those below it.
 func (w *World) addTree(spec *worldfile.Model, parent *Model, r *root) {
-	m := &Model{world: w, spec: spec, index: len(w.models), parent: parent, pose: spec.Pose, color: spec.Color}
+	m := &Model{
+		world: w, spec: spec, index: len(w.models), parent: parent, home: parent,
+		pose: spec.Pose, body: spec.Body, fiducialReturn: spec.FiducialReturn,
+	}
+	m.paint()
 	if r == nil {
-		r = &root{index: int32(len(w.roots)), model: m}
-		w.roots = append(w.roots, r)
+		r = w.newRoot(m)
 	}
 	m.root = r
 	r.models = append(r.models, m)
@@ -106,11 +114,32 @@ func (w *World) addTree(spec *worldfile.Model, parent *Model, r *root) {
 	if spec.Bumper != nil {
 		m.bumper = &Bumper{model: m, pressed: make([]bool, len(spec.Bumper.Bumpers))}
 	}
+	if spec.Blobfinder != nil {
+		m.blobfinder = &Blobfinder{model: m}
+	}
+	if spec.Gripper != nil {
+		m.gripper = newGripper(m)
+		w.grips = true
+	}
+	if spec.Pack != nil {
+		m.pack = newPack(m)
+		w.packs = append(w.packs, m.pack)
+	}
 	if spec.FiducialReturn != 0 {
 		w.targets = append(w.targets, m)
 	}
 	for _, child := range spec.Children {
 		w.addTree(child, m, r)
+	}
+}
+
+// loosen keeps what grippers may take in the moving part of space from the
+// start.
+func (w *World) loosen() {
+	for _, m := range w.models {
+		if m.spec.GripperReturn {
+			m.root.moving = true
+		}
 	}
 }
 
@@ -142,6 +171,9 @@ func (w *World) Step() {
 			m.position.move()
 		}
 	}
+	if len(w.packs) > 0 {
+		w.supply()
+	}
 }
 
 // Time is the simulated time.
@@ -171,13 +203,26 @@ func (w *World) Updated() []*Model { return w.updated }
 // Find gives the model of a full name (automatic names are names too), or nil.
 func (w *World) Find(name string) *Model { return w.byName[name] }
 
-// Reset puts all models back to where the file has them; time goes on.
+// Reset puts all models back to where and how the file has them; time goes on.
 func (w *World) Reset() {
 	for _, m := range w.models {
-		m.color = m.spec.Color
-		if m.parent == nil || m.pose != m.spec.Pose {
+		m.paint()
+		m.SetFiducialReturn(m.spec.FiducialReturn)
+		if m.gripper != nil {
+			m.gripper.start()
+			m.body = m.spec.Body
+		}
+		if m.pack != nil {
+			m.pack.start()
+		}
+		switch {
+		case m.parent != m.home:
+			w.attach(m, m.home, m.spec.Pose)
+		case m.parent == nil || m.pose != m.spec.Pose || m.gripper != nil:
 			m.SetPose(m.spec.Pose)
 		}
+	}
+	for _, m := range w.models {
 		if m.position != nil {
 			m.position.reset()
 		}

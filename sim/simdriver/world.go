@@ -2,7 +2,6 @@ package simdriver
 
 import (
 	"encoding/binary"
-	"image/color"
 	"math"
 
 	"callboard/player"
@@ -119,22 +118,16 @@ func (s *Simulation) property(subtype uint8, req *iface.SimulationPropertyReq) (
 	get := subtype == iface.ReqSimulationGetProperty
 	switch prop := iface.GoString(req.Prop); {
 	case prop == "color" && len(req.Value) == colorSize && get:
-		c := m.Color()
-		for i, v := range [...]uint8{c.R, c.G, c.B, c.A} {
-			binary.LittleEndian.PutUint32(req.Value[4*i:], math.Float32bits(float32(v)/255))
+		for i, v := range m.Tint() {
+			binary.LittleEndian.PutUint32(req.Value[4*i:], math.Float32bits(v))
 		}
 		return req, true
 	case prop == "color" && len(req.Value) == colorSize:
-		var v [4]uint8
-		for i := range v {
-			f := math.Float32frombits(binary.LittleEndian.Uint32(req.Value[4*i:]))
-			if !(f >= 0 && f <= 1) {
-				return nil, false
-			}
-			v[i] = uint8(math.Round(float64(f) * 255))
+		var tint [4]float32
+		for i := range tint {
+			tint[i] = math.Float32frombits(binary.LittleEndian.Uint32(req.Value[4*i:]))
 		}
-		m.SetColor(color.NRGBA{R: v[0], G: v[1], B: v[2], A: v[3]})
-		return nil, true
+		return nil, m.SetTint(tint)
 	case prop == "time" && get:
 		req.Value = binary.LittleEndian.AppendUint64(make([]byte, 0, timeSize), uint64(s.world.Microseconds()))
 		return req, true

@@ -23,7 +23,7 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Skip("no corpus beside the tree")
 	}
-	loaded, right, total := 0, 0, 0
+	loaded, right, refused, total := 0, 0, 0, 0
 	for i, line := range strings.Split(strings.TrimSpace(string(table)), "\n") {
 		f := strings.Split(line, "\t")
 		if i == 0 || len(f) < 10 {
@@ -37,10 +37,15 @@ func TestCorpus(t *testing.T) {
 			return os.ReadFile(filepath.Join(corpusDir, name))
 		}, f[0])
 		if f[3] == "-" {
-			// It does not parse; an include that the corpus lacks is an error here too.
-			if w != nil {
-				t.Logf("%s loads: %s", f[0], f[9])
+			// Stage refuses it, for a fault in the text or an include that the corpus
+			// lacks; so do we, with a place.
+			err := FirstError(problems)
+			if w != nil || err == nil || !strings.HasPrefix(f[2], "refuses") {
+				t.Errorf("%s loads, Stage %s (%s)", f[0], f[2], f[9])
+			} else if p := err.(Problem); p.Line == 0 {
+				t.Errorf("%s: no place in %v", f[0], err)
 			}
+			refused++
 			continue
 		}
 		if w == nil {
@@ -56,7 +61,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s (%s): %s", f[0], f[1], fault)
 		}
 	}
-	t.Logf("%d of %d worlds load, %d as expected", loaded, total, right)
+	t.Logf("%d worlds: %d load, %d as expected, %d are refused by Stage too", total, loaded, right, refused)
 }
 
 // faultsOf tells where a world differs from its row.

@@ -30,11 +30,11 @@ var modelTypes = map[string]modelType{
 	"position":       {size: plain, color: red, body: true},
 	"ranger":         {size: Size{0.15, 0.15, 0.2}, color: darkBlue},
 	"fiducial":       {color: color.NRGBA{255, 0, 255, 255}},
-	"blobfinder":     {size: plain, color: color.NRGBA{255, 0, 255, 255}, inert: true},
+	"blobfinder":     {size: plain, color: color.NRGBA{255, 0, 255, 255}},
 	"bumper":         {size: plain, color: red, body: true},
-	"gripper":        {size: Size{0.2, 0.3, 0.2}, color: color.NRGBA{190, 190, 190, 255}, body: true, inert: true},
+	"gripper":        {size: Size{0.2, 0.3, 0.2}, color: color.NRGBA{77, 77, 77, 255}, body: true},
 	"camera":         {size: Size{0.1, 0.07, 0.05}, color: color.NRGBA{0, 0, 0, 255}, body: true, inert: true},
-	"actuator":       {size: plain, color: red, body: true, inert: true},
+	"actuator":       {size: plain, color: red, body: true},
 	"blinkenlight":   {size: Size{0.02, 0.02, 0.02}, color: color.NRGBA{0, 255, 0, 255}, body: true, inert: true, silent: true},
 	"lightindicator": {size: plain, color: red, body: true, inert: true, silent: true},
 
@@ -212,7 +212,7 @@ func (in *interpreter) common(m *Model, e *Entity, typ modelType) {
 	m.Watts = in.number(e, "watts", 0)
 	m.GiveWatts = in.number(e, "give_watts", 0)
 	m.TakeWatts = in.number(e, "take_watts", 0)
-	m.Joules = in.joules(e)
+	m.Pack = in.pack(e)
 	m.MapResolution = in.number(e, "map_resolution", 0.1)
 	m.Interval = in.milliseconds(e, "update_interval", 100)
 	if m.Interval < time.Microsecond {
@@ -249,20 +249,29 @@ func (in *interpreter) rangerReturn(e *Entity) float64 {
 	return 1
 }
 
-// joules gives the charge of the model's power pack, nil without one.
-func (in *interpreter) joules(e *Entity) *float64 {
-	if e.Get("joules_capacity") != nil || e.Get("kjoules_capacity") != nil {
-		in.number(e, "joules_capacity", 0)
+// pack reads the model's power pack, nil without one. A pack whose capacity
+// alone is given is empty.
+func (in *interpreter) pack(e *Entity) *Pack {
+	var p *Pack
+	for _, unit := range [...]struct {
+		prefix string
+		joules float64
+	}{{"", 1}, {"k", 1000}} {
+		charge, capacity := unit.prefix+"joules", unit.prefix+"joules_capacity"
+		if e.Get(charge) == nil && e.Get(capacity) == nil {
+			continue
+		}
+		if p == nil {
+			p = &Pack{}
+		}
+		if e.Get(charge) != nil {
+			p.Joules = unit.joules * in.number(e, charge, 0)
+			p.Capacity = p.Joules
+		}
+		p.Capacity = unit.joules * in.number(e, capacity, p.Capacity/unit.joules)
+		p.Joules = math.Min(p.Joules, p.Capacity)
 	}
-	if e.Get("joules") != nil {
-		v := in.number(e, "joules", 0)
-		return &v
-	}
-	if e.Get("kjoules") != nil {
-		v := 1000 * in.number(e, "kjoules", 0)
-		return &v
-	}
-	return nil
+	return p
 }
 
 // special reads what a type has beyond the common.
@@ -288,6 +297,13 @@ func (in *interpreter) special(m *Model, e *Entity) {
 		m.Bumper = in.bumper(e)
 	case "gripper":
 		m.Gripper = in.gripper(e)
+		if !m.Gripper.Fixed {
+			closed, lift := m.Gripper.Opening()
+			m.Body = m.Gripper.Blocks(m.Size, closed, lift)
+		}
+	case "actuator":
+		m.Actuator = in.actuator(m, e)
+		in.once("type actuator", e.Pos, "an actuator stands where it starts: as in Stage 4, no command moves it")
 	}
 }
 
@@ -402,25 +418,4 @@ func (in *interpreter) bumper(e *Entity) *Bumper {
 		})
 	}
 	return b
-}
-
-func (in *interpreter) gripper(e *Entity) *Gripper {
-	g := &Gripper{PaddleSize: Size{0.66, 0.1, 0.4}, BreakBeam: [2]float64{0.75, 0.25}, AutoSnatch: in.flag(e, "autosnatch", false)}
-	if p := in.tuple(e, "paddle_size", 3, "[x y z]"); p != nil {
-		g.PaddleSize = Size{in.value(p, 0), in.value(p, 1), in.value(p, 2)}
-	}
-	if p := e.Get("paddle_state"); p != nil {
-		for _, v := range p.Values {
-			switch v {
-			case "closed":
-				g.Closed = true
-			case "up":
-				g.Up = true
-			case "open", "down":
-			default:
-				in.warn(p.Pos, "paddle_state %q is unknown; expected \"open\" or \"closed\", and \"up\" or \"down\"", short(v))
-			}
-		}
-	}
-	return g
 }

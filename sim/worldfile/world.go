@@ -124,7 +124,7 @@ type Model struct {
 	GripperReturn  bool
 	Mass           float64 // kg
 	Watts          float64
-	Joules         *float64 // charge of its power pack, nil without one; negative: endless
+	Pack           *Pack // its power pack, nil without one
 	GiveWatts      float64
 	TakeWatts      float64
 	MapResolution  float64
@@ -137,6 +137,13 @@ type Model struct {
 	Blobfinder *Blobfinder // type blobfinder
 	Bumper     *Bumper     // type bumper
 	Gripper    *Gripper    // type gripper
+	Actuator   *Actuator   // type actuator
+}
+
+// Pack is a power pack.
+type Pack struct {
+	Joules   float64 // charge at the start; negative: endless
+	Capacity float64 // J
 }
 
 // Base gives the pose of the model's base in its parent's frame: Pose, put on
@@ -230,12 +237,4 @@ type Bumper struct{ Bumpers []BumperLine }
 type BumperLine struct {
 	Pose   Pose
 	Length float64
-}
-
-// Gripper holds a gripper's settings.
-type Gripper struct {
-	PaddleSize Size // parts of the body
-	Closed, Up bool
-	AutoSnatch bool
-	BreakBeam  [2]float64
 }

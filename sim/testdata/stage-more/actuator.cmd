@@ -1,0 +1,3 @@
+pose m.a
+pose n.a
+pose k.a

@@ -1,0 +1,9 @@
+sub ne.b
+sub nw.b
+sub sw.b
+sub se.b
+run 1
+bump ne.b
+bump nw.b
+bump sw.b
+bump se.b

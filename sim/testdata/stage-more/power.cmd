@@ -1,0 +1,41 @@
+energy r
+sub r
+run 1
+energy r
+sub r.ranger:0
+sub r.bumper:0
+sub r.blobfinder:0
+run 1
+energy r
+speed r 0.5 0 0.2
+run 1
+energy r
+speed r 0.8 0 0
+run 20
+pose r
+energy r
+energy plate
+run 20
+pose r
+energy r
+unsub r.ranger:0
+run 5
+energy r
+sub s
+run 1
+energy s
+energy weak
+run 3
+energy s
+energy weak
+run 10
+energy s
+energy weak
+sub t
+speed t 3 1 0
+run 1
+energy t
+run 30
+pose t
+energy t
+energy u
