@@ -6,131 +6,168 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"callboard/bridge"
 	"callboard/bridge/config"
-	"callboard/clients/web"
 	"callboard/sim/simdriver"
 	"callboard/sim/worldfile"
+	"callboard/worlds"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sync/errgroup"
 )
 
-// defaultListen is where a broker listens unless told otherwise.
-const defaultListen = "127.0.0.1:8800"
+const (
+	// defaultListen is where a broker listens unless told otherwise.
+	defaultListen = "127.0.0.1:8800"
+	// roamBrokers is how many brokers programs roam among unless told otherwise.
+	roamBrokers = 6
+	mostBrokers = 64
+)
 
 func (p *program) demo() command {
-	robots := &count{}
+	robots, brokers := &count{}, &count{}
 	return command{
 		name: "demo", summary: "the whole thing in one process: robots, a broker, the page",
 		about: `Simulates robots that drive about in a bundled world, serves them with Player's
 protocol on loopback, reads them with a broker, and shows all on a page. Prints
 the page's address and a line that watches the robots from another terminal.
-Taken ports are replaced by free ones. What it keeps is temporary.`,
+Taken ports are replaced by free ones. What it keeps is temporary.
+
+With --brokers each of several linked brokers reads a share of the robots. With
+--roam each covers a part of the floor too, and each robot has a program: it
+steers its robot by what the robot sees, over the network, and as the robot
+comes into the next broker's coverage the program hands over to that one. A
+running count tells how many notifications the programs got, how many were lost
+or came twice, and how long hand-overs took; it ends with 1 if any was.`,
 		examples: []string{
 			"callboard demo",
 			"callboard demo --robots 20 --listen 127.0.0.1:0",
 			"callboard demo --world worlds/office.world",
+			"callboard demo --brokers 6 --roam",
 		},
 		flags: slices.Concat([]cli.Flag{
 			configFlag(),
-			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for the page and programs (default " + defaultListen + ")"},
+			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for the page and programs, the next ports for further brokers (default " + defaultListen + ")"},
 			&cli.GenericFlag{Name: "robots", Value: robots, Usage: "a bundled world with `N` robots"},
 			&cli.StringFlag{Name: "world", Usage: "world `FILE` to take instead"},
+			&cli.GenericFlag{Name: "brokers", Value: brokers, Usage: "`N` brokers that are linked with each other (default 1, with --roam 6)"},
+			&cli.BoolFlag{Name: "roam", Usage: "robots' programs hand over between brokers as their robots drive through the\nbrokers' coverage"},
 		}, logFlags("warn")),
 		run: func(ctx context.Context, c *cli.Context) error {
 			if _, err := arguments(c, 0, 0, ""); err != nil {
 				return err
 			}
-			logger, err := p.logger(c)
-			if err != nil {
+			d := demo{p: p, c: c, brokers: brokers.n, robots: robots.n, roam: c.Bool("roam")}
+			if err := d.check(); err != nil {
 				return err
 			}
-			file, err := p.demoWorld(c.String("world"), robots.n)
-			if err != nil {
-				return err
-			}
-			data, err := os.MkdirTemp("", "callboard-demo-")
-			if err != nil {
-				return err
-			}
-			defer os.RemoveAll(data)
-			s, err := newSimulation(simulationConfig{
-				file: file, listen: "127.0.0.1:6665", other: true, logger: logger,
-				driver: simdriver.Config{Speed: 1, Wander: true},
-			})
-			if err != nil {
-				return err
-			}
-			b, err := p.demoBroker(c, s, data, logger)
-			if err != nil {
-				s.close()
-				return err
-			}
-			p.announce(b, s)
-			group, ctx := errgroup.WithContext(ctx)
-			group.Go(func() error { return s.run(ctx) })
-			group.Go(func() error { return b.Run(ctx) })
-			return group.Wait()
+			return d.run(ctx)
 		},
 	}
 }
 
-// demoWorld is the world that the flags ask for.
-func (p *program) demoWorld(file string, robots int) (*worldfile.World, error) {
-	switch {
-	case file != "" && robots > 0:
-		return nil, usagef("--world and --robots contradict each other; give either")
-	case file != "":
-		return p.loadWorld(openFile, file)
-	}
-	return p.bundledWorld(robots)
+// demo is a run of the command.
+type demo struct {
+	p       *program
+	c       *cli.Context
+	brokers int
+	robots  int // 0: as the world has
+	roam    bool
+	logger  *slog.Logger
 }
 
-// demoBroker makes a broker that reads the simulation. A taken port is
-// replaced, unless it was asked for with a configuration.
-func (p *program) demoBroker(c *cli.Context, s *simulation, data string, logger *slog.Logger) (*bridge.Bridge, error) {
-	name := strings.TrimSuffix(filepath.Base(s.file.File), ".world")
-	plan, err := newFloorPlan(name, s.world)
-	if err != nil {
-		return nil, fmt.Errorf("drawing the floor plan: %w", err)
+// check completes what the flags say, and refuses what contradicts itself.
+func (d *demo) check() (err error) {
+	if d.logger, err = d.p.logger(d.c); err != nil {
+		return err
 	}
-	settings, err := p.configuration(c, func(settings *config.Config) {
-		if settings.Broker.ID == "" {
-			settings.Broker.ID = "demo"
+	if d.brokers == 0 {
+		d.brokers = 1
+		if d.roam {
+			d.brokers = roamBrokers
 		}
-		settings.Broker.Data = data
-		settings.Players = append(settings.Players, s.players(name)...)
+	}
+	switch {
+	case d.c.String("world") != "" && d.robots > 0:
+		return usagef("--world and --robots contradict each other; give either")
+	case d.brokers > mostBrokers:
+		return usagef("--brokers %d: the demo runs %d at most", d.brokers, mostBrokers)
+	case d.roam && d.brokers < 2:
+		return usagef("--roam needs more than one broker to roam among; give --brokers 2 or more")
+	case d.roam && d.robots > worlds.MostPatrols():
+		return usagef("--robots %d: there is room for %d on the patrol of --roam", d.robots, worlds.MostPatrols())
+	}
+	return nil
+}
+
+func (d *demo) run(ctx context.Context) error {
+	file, patrols, err := d.world()
+	if err != nil {
+		return err
+	}
+	data, err := os.MkdirTemp("", "callboard-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(data)
+	s, err := newSimulation(simulationConfig{
+		file: file, listen: "127.0.0.1:6665", other: true, logger: d.logger,
+		driver: simdriver.Config{Speed: 1, Wander: !patrols},
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	make := func() (*bridge.Bridge, error) {
-		return bridge.New(bridge.Config{
-			Config: settings, Page: web.FS(), Logger: logger,
-			World: func(asked string) ([]byte, bool) { return plan, asked == name },
-		})
+	n, err := d.network(s, data)
+	if err != nil {
+		s.close()
+		return err
 	}
-	b, err := make()
-	if isTaken(err) {
-		host, _, _ := net.SplitHostPort(settings.Broker.Listen)
-		settings.Broker.Listen = net.JoinHostPort(host, "0")
-		b, err = make()
+	d.announce(n, s)
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.run(running) })
+	group.Go(func() error { return n.run(running) })
+	if d.roam {
+		group.Go(func() error { return n.roam(running, d.p, patrols) })
 	}
-	return b, err
+	err = group.Wait()
+	if n.tally != nil {
+		return errors.Join(err, d.p.summary(n))
+	}
+	return err
 }
 
-// players are the simulation's ports as a broker reads them.
-func (s *simulation) players(world string) []config.Player {
+// world is the world that the flags ask for; patrols tells whether its robots
+// are on rounds that their programs know.
+func (d *demo) world() (file *worldfile.World, patrols bool, err error) {
+	if name := d.c.String("world"); name != "" {
+		file, err = d.p.loadWorld(openFile, name)
+		return file, false, err
+	}
+	if !d.roam {
+		file, err = d.p.bundledWorld(d.robots)
+		return file, false, err
+	}
+	robots := d.robots
+	if robots == 0 {
+		robots = min(d.brokers, worlds.MostPatrols())
+	}
+	file, err = d.p.loadWorld(worlds.Patrol(robots))
+	return file, true, err
+}
+
+// players are some of the simulation's ports as a broker reads them: of n
+// brokers the i-th.
+func (s *simulation) players(world string, i, n int) []config.Player {
 	var players []config.Player
-	for _, port := range s.ports {
+	for k, port := range s.ports {
+		if k%n != i {
+			continue
+		}
 		player := config.Player{Address: port.address, World: world}
 		if len(port.robots) == 1 {
 			player.Robot = port.robots[0]
@@ -143,18 +180,30 @@ func (s *simulation) players(world string) []config.Player {
 }
 
 // announce prints where everything is, and what to do next.
-func (p *program) announce(b *bridge.Bridge, s *simulation) {
-	fmt.Fprintln(p.stdout, b.URL())
+func (d *demo) announce(n *network, s *simulation) {
+	p := d.p
+	for _, b := range n.brokers {
+		fmt.Fprintln(p.stdout, b.URL())
+	}
 	s.print(p.stdout)
 	watch := p.commandName() + " watch 'laser.min < 1'"
-	if b.WebSocketURL() != defaultBroker {
-		watch += " --broker " + b.WebSocketURL()
+	if url := n.brokers[0].WebSocketURL(); url != defaultBroker {
+		watch += " --broker " + url
 	}
-	n := 0
+	robots := 0
 	for _, port := range s.ports {
-		n += len(port.robots)
+		robots += len(port.robots)
 	}
-	p.say(p.stderr, "%s drive about in %s. Open the address above in a browser, or watch them from another terminal:", plural(n, "robot"), s.file.Name)
+	switch {
+	case d.roam:
+		p.say(p.stderr, "%s drive through the coverage of %s in %s; their programs hand over. Open an address above in a browser, or watch them from another terminal:",
+			plural(robots, "robot"), plural(len(n.brokers), "broker"), s.file.Name)
+	case len(n.brokers) > 1:
+		p.say(p.stderr, "%s drive about in %s, read by %s. Open an address above in a browser, or watch them from another terminal:",
+			plural(robots, "robot"), s.file.Name, plural(len(n.brokers), "broker"))
+	default:
+		p.say(p.stderr, "%s drive about in %s. Open the address above in a browser, or watch them from another terminal:", plural(robots, "robot"), s.file.Name)
+	}
 	fmt.Fprintln(p.stdout, watch)
 }
 
