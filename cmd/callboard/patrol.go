@@ -38,6 +38,9 @@ type guide struct {
 	// of the events' goroutine
 	cell   int    // it is to hang on; -1: not known
 	source string // the word of the broker that reads its robot
+	delays delays
+	roam   *roamed // the hand-over that the new broker has agreed to
+	first  bool    // and its first notification comes now
 
 	moves chan string     // cap 1: the newest wins
 	turns chan [2]float64 // cap 1: speed and turn rate
@@ -128,13 +131,14 @@ func (g *guide) handle(e callboard.Event) {
 		if e.State == protocol.RobotOverflow && e.Robot.Robot == g.robot && e.Lost != nil {
 			g.n.tally.overflow(g.robot, *e.Lost)
 		}
-	case *callboard.HandedOver:
-		if e.Source == g.source && e.From != e.URL { // its robot's readings are the frequent ones
-			g.n.tally.handedOver(roamed{
-				Program: g.client.ID(), From: g.n.idOf(e.From), To: g.n.idOf(e.URL),
-				Took: e.Took.Seconds(), Time: float64(time.Now().UnixMilli()) / 1000,
-			})
+	case *callboard.Attached:
+		if h := e.Handover; h != nil && h.From != e.URL {
+			g.roam = &roamed{Program: g.client.ID(), From: g.n.idOf(h.From), To: g.n.idOf(e.URL), Took: h.Took.Seconds()}
 		}
+	case *callboard.HandedOver:
+		// Its robot's readings are the frequent ones; the next event is the first
+		// of them that came by the new broker.
+		g.first = g.roam != nil && e.Source == g.source
 	case *callboard.Stayed:
 		if !errors.Is(e.Err, callboard.ErrOvertaken) {
 			g.n.tally.add(func(t *total) { t.Stayed++ })
@@ -153,6 +157,15 @@ func (n *network) idOf(url string) string {
 }
 
 func (g *guide) notified(n *callboard.Notification) {
+	if n.Robot == g.robot {
+		late := g.delays.late(time.Now(), n.Time)
+		if g.first {
+			g.roam.Took = max(g.roam.Took, late.Seconds())
+			g.roam.Time = float64(time.Now().UnixMilli()) / 1000
+			g.n.tally.handedOver(*g.roam)
+			g.roam, g.first = nil, false
+		}
+	}
 	regular := false
 	for _, m := range n.Subscriptions {
 		var values map[string]float64
@@ -184,6 +197,24 @@ func (g *guide) at(x, y, yaw float64) {
 		v, turn := g.steer.next(x, y, yaw)
 		newest(g.turns, [2]float64{v, turn})
 	}
+}
+
+// delays tells how late readings are: against those of the last seconds that
+// came soonest after the time that the simulation gave them.
+type delays struct {
+	last [20]time.Duration // from the readings' times to their arrival, with a constant that does not matter
+	n    int
+}
+
+func (d *delays) late(now time.Time, reading float64) time.Duration {
+	at := time.Duration(now.UnixNano()) - time.Duration(reading*float64(time.Second))
+	d.last[d.n%len(d.last)] = at
+	d.n++
+	least := at
+	for _, other := range d.last[:min(d.n, len(d.last))] {
+		least = min(least, other)
+	}
+	return at - least
 }
 
 // newest puts a value into a channel of one place, instead of what waits there.

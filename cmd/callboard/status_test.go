@@ -32,26 +32,39 @@ func TestStatus(t *testing.T) {
 	var out strings.Builder
 	p := &program{stdout: &out, getenv: func(string) string { return "" }}
 	err := p.printStatus(lists{
-		Brokers: json.RawMessage(`[{"id":"b1","url":"ws://x/ws","robots":2,"up":1,"clients":2,"attached":1,"subscriptions":3,"waiting":4,"links":["b2","b3"],"here":true}]`),
+		Brokers: json.RawMessage(`[{"id":"b1","url":"ws://x/ws","robots":2,"up":1,"clients":2,"attached":1,"subscriptions":3,"waiting":4,"links":["b2","b3"],"here":true,"source":"b1.7","registry":"b1","lost":2,"route_count":1,
+			"neighbours":[{"id":"b2","up":true,"since":1,"sent":12345,"received":7,"compressed":true},{"id":"b3","up":false,"problem":"connection refused"}],
+			"sessions":[{"client":"c1","attached":true,"remote":"127.0.0.1:5","subscriptions":2,"sequences":[{"source":"b1.7","num":5,"last":9,"waiting":1}]},{"client":"","attached":true,"subscriptions":0}],
+			"routes":[{"client":"c2","source":"b1.7","from":"b1","down":"b2","up":"","num":3},{"client":"c3","source":"b3.1","from":"b3","down":"b1","up":"","num":0}]},
+			{"id":"b2","url":"ws://y/ws","links":["b1"],"source":"b2.1","registry":"b1","neighbours":[{"id":"b1","up":true}],
+			"sessions":[{"client":"c2","attached":false,"since":1,"subscriptions":1,"sequences":[]}],
+			"routes":[{"client":"c2","source":"b1.7","from":"b1","down":"b2","up":"b1","num":4}]},
+			{"id":"b3","url":"","links":[],"here":false,"error":"out of reach"}]`),
 		Robots: json.RawMessage(`[
 			{"robot":"r0","state":"up","since":1,"player":"127.0.0.1:6665","broker":"b1","world":"cave","devices":[{"interface":"laser","index":0}],"readings":10,"matched":2,"lost":0},
 			{"robot":"r1","state":"away","since":0,"player":"x:6665","broker":"b1","devices":[],"error":"connection refused"}]`),
 		Subscriptions: json.RawMessage(`[
-			{"client":"c1","id":"far","condition":"laser.min > 7","attached":true,"remote":"127.0.0.1:5","matching":2,"sequences":[{"source":"s","num":5,"last":9}]},
-			{"client":"c1","id":"near","condition":"laser.min < 1","robots":["r*"],"trigger":"rising","for":0.5,"keep":"latest","attached":true,"remote":"127.0.0.1:5","matching":1,"sequences":[{"source":"s","num":5,"last":9}]},
-			{"client":"","id":"x","condition":"true","attached":true,"remote":"127.0.0.1:6","sequences":[]}]`),
+			{"client":"c1","id":"far","condition":"laser.min > 7","attached":true,"remote":"127.0.0.1:5","broker":"b1","matching":2,"sequences":[{"source":"s","num":5,"last":9}]},
+			{"client":"c1","id":"near","condition":"laser.min < 1","robots":["r*"],"trigger":"rising","for":0.5,"keep":"latest","attached":true,"remote":"127.0.0.1:5","broker":"b1","matching":1,"sequences":[{"source":"s","num":5,"last":9}]},
+			{"client":"","id":"x","condition":"true","attached":true,"remote":"127.0.0.1:6","broker":"b1","sequences":[]}]`),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `broker b1 url=ws://x/ws robots=2 up=1 clients=2 attached=1 subscriptions=3 waiting=4 links=b2,b3
+	want := `broker b1 url=ws://x/ws robots=2 up=1 clients=2 attached=1 subscriptions=3 routes=1 waiting=4 lost=2 links=b2,b3 note=here,registry
+broker b2 url=ws://y/ws robots=0 up=0 clients=0 attached=0 subscriptions=0 routes=0 waiting=0 lost=0 links=b1 note=-
+broker b3 url=- robots=- up=- clients=- attached=- subscriptions=- routes=- waiting=- lost=- links=- note="out of reach"
+link b1-b2 state=up for=` + ago(time.Now(), 1) + ` sent=12.3kB received=7B waiting=0B compressed=true problem=-
+link b1-b3 state=down for=- sent=0B received=0B waiting=0B compressed=false problem="connection refused"
 robot r0 state=up for=` + ago(time.Now(), 1) + ` broker=b1 player=127.0.0.1:6665 world=cave readings=10 matched=2 lost=0 devices=laser:0
 robot r1 state=away for=- broker=b1 player=x:6665 world=- readings=0 matched=0 lost=0 devices="connection refused"
-client - state=attached address=127.0.0.1:6 subscriptions=1 notifications=0 unacknowledged=0
-client c1 state=attached address=127.0.0.1:5 subscriptions=2 notifications=9 unacknowledged=4
+client c1 broker=b1 state=attached address=127.0.0.1:5 subscriptions=2 sources=1 notifications=9 unacknowledged=4 waiting=1
+client c2 broker=b2 state=away address=- subscriptions=1 sources=0 notifications=0 unacknowledged=0 waiting=0
 subscription - id=x robots=* matching=0 options=- condition=true
 subscription c1 id=far robots=* matching=2 options=- condition="laser.min > 7"
 subscription c1 id=near robots=r* matching=1 options=rising,for=0.5,latest condition="laser.min < 1"
+route c2 source=b1.7 acknowledged=4 path=b1→b2
+route c3 source=b3.1 acknowledged=0 path=b3→…
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)

@@ -53,7 +53,7 @@ type roamed struct {
 	Program string  `json:"program"`
 	From    string  `json:"from"`
 	To      string  `json:"to"`
-	Took    float64 `json:"took"` // s, from the decision to the first notification at the new broker
+	Took    float64 `json:"took"` // s, until the new broker had taken the program; more if the first notification there was later than that
 	Time    float64 `json:"time"` // s, Unix
 }
 

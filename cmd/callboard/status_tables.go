@@ -1,0 +1,242 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"callboard/bridge/node"
+	"callboard/subscribe/protocol"
+)
+
+// brokerTable lists the brokers; of one that did not answer little is known.
+func brokerTable(brokers []node.Broker) table {
+	t := table{headings: []string{"ID", "URL", "ROBOTS", "UP", "CLIENTS", "ATTACHED", "SUBSCRIPTIONS", "ROUTES", "WAITING", "LOST", "LINKS", "NOTE"}, right: numbers(2, 3, 4, 5, 6, 7, 8, 9)}
+	for _, b := range brokers {
+		linked := dash(strings.Join(b.Links, ","))
+		if b.Source == "" {
+			t.add(b.ID, dash(b.URL), "-", "-", "-", "-", "-", "-", "-", "-", linked, cmp.Or(b.Error, "does not answer"))
+			continue
+		}
+		var notes []string
+		if b.Here {
+			notes = append(notes, "here")
+		}
+		if b.Registry == b.ID && len(b.Neighbours) > 0 {
+			notes = append(notes, "registry")
+		}
+		t.add(b.ID, b.URL, strconv.Itoa(b.Robots), strconv.Itoa(b.Up), strconv.Itoa(b.Clients), strconv.Itoa(b.Attached),
+			strconv.Itoa(b.Subscriptions), strconv.Itoa(b.RouteCount), strconv.Itoa(b.Waiting), strconv.FormatUint(b.Lost, 10), linked, dash(strings.Join(notes, ",")))
+	}
+	return t
+}
+
+// linkTable lists each link once, as the first broker that tells of it sees it.
+func linkTable(brokers []node.Broker, now time.Time) table {
+	t := table{headings: []string{"LINK", "STATE", "FOR", "SENT", "RECEIVED", "WAITING", "COMPRESSED", "PROBLEM"}, right: numbers(2, 3, 4, 5)}
+	seen := map[[2]string]bool{}
+	for _, b := range brokers {
+		for _, n := range b.Neighbours {
+			if seen[[2]string{n.ID, b.ID}] {
+				continue
+			}
+			seen[[2]string{b.ID, n.ID}] = true
+			state := "down"
+			if n.Up {
+				state = "up"
+			}
+			t.add(b.ID+"-"+n.ID, state, ago(now, n.Since), size(n.Sent), size(n.Received), size(uint64(n.Waiting)), strconv.FormatBool(n.Compressed), dash(n.Problem))
+		}
+	}
+	t.sort()
+	return t
+}
+
+// size words a number of bytes.
+func size(n uint64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB"}
+	v, i := float64(n), 0
+	for v >= 1000 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	if i == 0 || v >= 100 {
+		return strconv.FormatFloat(v, 'f', 0, 64) + units[i]
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64) + units[i]
+}
+
+// routeTable lists the way of each client's notifications of each source, put
+// together of what the brokers on it tell.
+func routeTable(brokers []node.Broker) table {
+	type key struct{ client, source string }
+	type step struct{ from, at, down string }
+	steps := map[key][]step{}
+	acknowledged := map[key]uint64{}
+	for _, b := range brokers {
+		for _, r := range b.Routes {
+			k := key{r.Client, r.Source}
+			steps[k] = append(steps[k], step{r.From, b.ID, r.Down})
+			acknowledged[k] = max(acknowledged[k], r.Num)
+		}
+	}
+	t := table{headings: []string{"CLIENT", "SOURCE", "ACKNOWLEDGED", "PATH"}, right: numbers(2)}
+	for k, all := range steps {
+		path := []string{all[0].from}
+		for range all {
+			i := slices.IndexFunc(all, func(s step) bool { return s.at == path[len(path)-1] })
+			if i < 0 {
+				path = append(path, "…") // it is being made, or lost
+				break
+			}
+			if all[i].down == all[i].at {
+				break
+			}
+			path = append(path, all[i].down)
+		}
+		t.add(dash(k.client), k.source, strconv.FormatUint(acknowledged[k], 10), strings.Join(path, "→"))
+	}
+	t.sort()
+	return t
+}
+
+func robotTable(robots []node.Robot, now time.Time) table {
+	t := table{headings: []string{"ROBOT", "STATE", "FOR", "BROKER", "PLAYER", "WORLD", "READINGS", "MATCHED", "LOST", "DEVICES"}, right: numbers(2, 6, 7, 8)}
+	for _, r := range robots {
+		var devices []string
+		for _, d := range r.Devices {
+			devices = append(devices, d.Interface+":"+strconv.Itoa(d.Index))
+		}
+		about := strings.Join(devices, " ")
+		if r.State == protocol.RobotAway && r.Error != "" {
+			about = r.Error
+		}
+		t.add(r.Robot.Robot, r.State, ago(now, r.Since), r.Broker, r.Player, dash(r.World),
+			strconv.FormatUint(r.Readings, 10), strconv.FormatUint(r.Matched, 10), strconv.FormatUint(r.Lost, 10), dash(about))
+	}
+	return t
+}
+
+// clientTable tells of the clients that have subscriptions, and where they are.
+func clientTable(brokers []node.Broker, subscriptions []node.Subscription) table {
+	type client struct{ name, broker, remote string }
+	type sums struct {
+		attached               bool
+		since                  float64
+		subscriptions, sources int
+		waiting                int
+		last, num              uint64
+	}
+	clients := map[client]*sums{}
+	take := func(k client, attached bool, sequences []node.Sequence) *sums {
+		c := &sums{attached: attached, sources: len(sequences)}
+		clients[k] = c
+		for _, q := range sequences { // one for all of a client's subscriptions
+			c.last += q.Last
+			c.num += q.Num
+			c.waiting += q.Waiting
+		}
+		return c
+	}
+	told := map[string]bool{} // brokers whose sessions are known
+	for _, b := range brokers {
+		told[b.ID] = len(b.Sessions) > 0
+		for _, s := range b.Sessions {
+			if s.Subscriptions > 0 || s.Client != "" {
+				c := take(client{s.Client, b.ID, s.Remote}, s.Attached, s.Sequences)
+				c.subscriptions, c.since = s.Subscriptions, s.Since
+			}
+		}
+	}
+	for _, s := range subscriptions {
+		k := client{s.Client, s.Broker, s.Remote}
+		if told[s.Broker] {
+			continue
+		}
+		if clients[k] == nil {
+			take(k, s.Attached, s.Sequence)
+		}
+		clients[k].subscriptions++
+	}
+	t := table{headings: []string{"CLIENT", "BROKER", "STATE", "ADDRESS", "SUBSCRIPTIONS", "SOURCES", "NOTIFICATIONS", "UNACKNOWLEDGED", "WAITING"}, right: numbers(4, 5, 6, 7, 8)}
+	for k, s := range clients {
+		state := "away"
+		if s.attached {
+			state = "attached"
+		}
+		t.add(dash(k.name), dash(k.broker), state, dash(k.remote), strconv.Itoa(s.subscriptions), strconv.Itoa(s.sources),
+			strconv.FormatUint(s.last, 10), strconv.FormatUint(s.last-min(s.num, s.last), 10), strconv.Itoa(s.waiting))
+	}
+	t.sort()
+	return t
+}
+
+func subscriptionTable(subscriptions []node.Subscription) table {
+	t := table{headings: []string{"CLIENT", "ID", "ROBOTS", "MATCHING", "OPTIONS", "CONDITION"}, right: numbers(3)}
+	for _, s := range subscriptions {
+		robots := "*"
+		if len(s.Robots) > 0 {
+			robots = strings.Join(s.Robots, ",")
+		}
+		t.add(dash(s.Client), s.ID, robots, strconv.Itoa(s.Matching), dash(options(s)), s.Condition)
+	}
+	t.sort()
+	return t
+}
+
+// options lists what of a subscription is not as by default.
+func options(s node.Subscription) string {
+	var parts []string
+	if len(s.Devices) > 0 {
+		parts = append(parts, "devices="+strings.Join(s.Devices, ","))
+	}
+	if s.Trigger != "" && s.Trigger != protocol.TriggerEvery {
+		parts = append(parts, s.Trigger)
+	}
+	if s.MinInterval > 0 {
+		parts = append(parts, "min_interval="+shortNumber(s.MinInterval))
+	}
+	if s.For > 0 {
+		parts = append(parts, "for="+shortNumber(s.For))
+	}
+	if len(s.Select) > 0 {
+		parts = append(parts, "select="+strconv.Itoa(len(s.Select)))
+	}
+	if s.Keep == protocol.KeepLatest {
+		parts = append(parts, "latest")
+	}
+	if s.Failed {
+		parts = append(parts, "failed")
+	}
+	return strings.Join(parts, ",")
+}
+
+// ago words the time since a Unix time in s.
+func ago(now time.Time, since float64) string {
+	if since <= 0 {
+		return "-"
+	}
+	d := now.Sub(time.Unix(0, int64(since*1e9)))
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + "h"
+	}
+	return strconv.Itoa(int(d.Hours()/24)) + "d"
+}
+
+// dash stands for nothing.
+func dash(text string) string { return cmp.Or(text, "-") }
+
+// numbers are the columns that are set to the right.
+func numbers(columns ...int) map[int]bool {
+	right := map[int]bool{}
+	for _, c := range columns {
+		right[c] = true
+	}
+	return right
+}
