@@ -29,6 +29,16 @@ type naive struct {
 	got    []string
 }
 
+// indexDevices are the robot's, in the order in which they end.
+var indexDevices = []*player.Device{position0, laser0, laser1, fiducial0, bumper0, wifi0, imu0}
+
+var (
+	bumper0   = &player.Device{Addr: player.Addr{Interf: player.InterfaceBumper}}
+	fiducial0 = &player.Device{Addr: player.Addr{Interf: player.InterfaceFiducial}}
+	wifi0     = &player.Device{Addr: player.Addr{Interf: player.InterfaceWifi}}
+	imu0      = &player.Device{Addr: player.Addr{Interf: player.InterfaceIMU}}
+)
+
 type plainSubscription struct {
 	key     Key
 	sub     *Subscription
@@ -38,7 +48,15 @@ type plainSubscription struct {
 	prev    view.Kinds
 }
 
-var kindsInText = regexp.MustCompile(`(prev\.)?\b(laser|sonar|position)\b|distance|inside`)
+var kindsInText = makeKindsInText()
+
+func makeKindsInText() *regexp.Regexp {
+	var all []string
+	for k := range view.Kind(view.NumKinds) {
+		all = append(all, k.String())
+	}
+	return regexp.MustCompile(`(prev\.)?\b(` + strings.Join(all, "|") + `)\b|\bdistance\(|\binside\(`)
+}
 
 func newPlain(t *rapid.T, key Key, sub *Subscription) *plainSubscription {
 	p := &plainSubscription{key: key, sub: sub}
@@ -56,7 +74,7 @@ func newPlain(t *rapid.T, key Key, sub *Subscription) *plainSubscription {
 			p.now |= kind
 		}
 	}
-	env := conditiontest.Plain{Now: view.State{Laser: &view.Laser{}, Sonar: &view.Sonar{}, Position: &view.Position{}}}.Env()
+	env := conditiontest.Plain{Now: conditiontest.Full()}.Env()
 	var err error
 	if p.program, err = expr.Compile(sub.Spec.Condition, expr.Env(env)); err != nil {
 		t.Fatalf("%s: %v", sub.Spec.Condition, err)
@@ -67,7 +85,7 @@ func newPlain(t *rapid.T, key Key, sub *Subscription) *plainSubscription {
 func newNaive(robot string) *naive {
 	n := &naive{robot: robot, states: map[*plainSubscription]*state{}}
 	n.views = view.NewRobot(n.arrive)
-	n.views.Up([]*player.Device{laser0, laser1, position0})
+	n.views.Up(indexDevices)
 	return n
 }
 
@@ -104,7 +122,7 @@ func (n *naive) arrive(a *view.Arrival) {
 
 func (n *naive) down() {
 	n.views.Flush()
-	for _, dev := range []*player.Device{position0, laser0, laser1} {
+	for _, dev := range indexDevices {
 		var found []string
 		for p, st := range n.states {
 			if st.dev == dev && slices.Contains(n.subs, p) && st.leave(&p.sub.Spec) {
@@ -117,7 +135,7 @@ func (n *naive) down() {
 	}
 	clear(n.states)
 	n.views.Down()
-	n.views.Up([]*player.Device{laser0, laser1, position0})
+	n.views.Up(indexDevices)
 }
 
 func matchText(key Key, id string, change, state bool) string {
@@ -135,7 +153,7 @@ func (n *naive) emit(interf string, index int, time float64, found []string) {
 }
 
 func drawSpec(t *rapid.T, id string) protocol.Subscription {
-	s := protocol.Subscription{ID: id, Condition: conditiontest.Condition(t, 3)}
+	s := protocol.Subscription{ID: id, Condition: conditiontest.ConditionOf(t, 3, someNames)}
 	s.Robots = rapid.SampledFrom([][]string{nil, nil, {"r1"}, {"r2", "r1"}, {"r*"}, {"x"}}).Draw(t, "robots")
 	s.Devices = rapid.SampledFrom([][]string{nil, nil, nil, {"laser:0"}, {"position*"}}).Draw(t, "devices")
 	s.Trigger = rapid.SampledFrom([]string{"", "", "rising", "change"}).Draw(t, "trigger")
@@ -144,9 +162,34 @@ func drawSpec(t *rapid.T, id string) protocol.Subscription {
 	return s
 }
 
+// someNames are values of what drawReading draws.
+var someNames = conditiontest.NamesOf(view.KindBumper, view.KindFiducial, view.KindIMU, view.KindWifi)
+
 func drawReading(t *rapid.T, time float64) player.Reading {
 	number := func() float64 { return conditiontest.Float(t) }
-	if rapid.Bool().Draw(t, "position") {
+	switch rapid.IntRange(0, 7).Draw(t, "kind") {
+	case 0:
+		d := &iface.BumperData{Bumpers: rapid.SliceOfN(rapid.Uint8Range(0, 2), 0, 3).Draw(t, "bumpers")}
+		return player.Reading{Device: bumper0, Time: time, Payload: d}
+	case 1:
+		d := &iface.FiducialData{}
+		for range rapid.IntRange(0, 3).Draw(t, "fiducials") {
+			d.Fiducials = append(d.Fiducials, iface.FiducialItem{ID: rapid.Int32Range(-1, 2).Draw(t, "id"), Pose: iface.Pose3D{Px: number(), Py: number()}})
+		}
+		return player.Reading{Device: fiducial0, Time: time, Payload: d}
+	case 2:
+		d := &iface.WifiData{}
+		for range rapid.IntRange(0, 2).Draw(t, "links") {
+			d.Links = append(d.Links, iface.WifiLink{Qual: rapid.Uint32Range(0, 3).Draw(t, "qual"), Level: rapid.Uint32().Draw(t, "level"), ESSID: conditiontest.Text(t)})
+		}
+		return player.Reading{Device: wifi0, Time: time, Payload: d}
+	case 3:
+		var d any = &iface.IMUDataState{Pose: iface.Pose3D{Px: number(), Proll: number(), Ppitch: number()}}
+		if rapid.Bool().Draw(t, "calib") {
+			d = &iface.IMUDataCalib{AccelX: float32(number()), GyroZ: float32(number())}
+		}
+		return player.Reading{Device: imu0, Time: time, Payload: d}
+	case 4, 5:
 		d := &iface.Position2DData{Pos: iface.Pose2D{Px: number(), Py: number(), Pa: number()}, Vel: iface.Pose2D{Px: number()}, Stall: uint8(rapid.IntRange(0, 1).Draw(t, "stall"))}
 		return player.Reading{Device: position0, Time: time, Payload: d}
 	}
@@ -214,7 +257,7 @@ func TestSameAsNaive(t *testing.T) {
 			case 1:
 				want.down()
 				got.Down()
-				got.Up([]*player.Device{laser0, laser1, position0})
+				got.Up(indexDevices)
 			default:
 				time += rapid.SampledFrom([]float64{0, 1, 1, 1, -2}).Draw(t, "later")
 				r := drawReading(t, time)

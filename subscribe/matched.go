@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"callboard/player"
-	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
 )
@@ -98,7 +97,7 @@ func (s *Session) values(e *entry) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = condition.AppendString(b, sel.name)
+		b = view.AppendString(b, sel.name)
 		b = append(b, ':')
 		var err error
 		if b, err = sel.program.AppendValue(b, &s.machine, &s.env); err != nil {

@@ -1,16 +1,25 @@
 package subscribe
 
 import (
+	"math/bits"
+
 	"callboard/subscribe/condition"
 	"callboard/subscribe/view"
 )
 
 // bucket holds what is installed for a robot or a scope, by the kinds of
 // readings that test it. A condition that names several kinds stands under
-// each; one that names none under the last, which every reading tests.
-type bucket [view.NumKinds + 1]*room
+// each; one that names none under the last, which every reading tests. It is
+// immutable.
+type bucket struct {
+	kinds view.Kinds
+	rooms []*room // of each of the kinds, in their order
+}
 
-const everyKind = view.NumKinds
+const (
+	everyKind = view.NumKinds
+	allKinds  = view.NumKinds + 1
+)
 
 // tested lists the kinds of readings that test a program.
 func tested(p *condition.Program) (all view.Kinds) {
@@ -20,24 +29,36 @@ func tested(p *condition.Program) (all view.Kinds) {
 	return 1 << everyKind
 }
 
+// each calls do for each room and its kind.
+func (b *bucket) each(do func(k int, r *room)) {
+	for i, left := 0, b.kinds; left != 0; i, left = i+1, left&(left-1) {
+		do(bits.TrailingZeros32(uint32(left)), b.rooms[i])
+	}
+}
+
 // change gives the bucket with an entry put or taken away.
 func (b bucket) change(e *entry, plan *condition.Plan, put bool) bucket {
 	kinds := tested(e.program.program)
-	for k := range b {
-		if !kinds.Has(1 << k) {
-			continue
+	var rooms [allKinds]*room
+	b.each(func(k int, r *room) { rooms[k] = r })
+	var out bucket
+	for k, old := range rooms {
+		if kinds.Has(1 << k) {
+			r := room{}
+			if old != nil {
+				r = *old
+			}
+			if r.change(e, plan, put); r.entries == 0 {
+				continue
+			}
+			old = &r
 		}
-		r := room{}
-		if b[k] != nil {
-			r = *b[k]
-		}
-		if r.change(e, plan, put); r.entries > 0 {
-			b[k] = &r
-		} else {
-			b[k] = nil
+		if old != nil {
+			out.kinds |= 1 << k
+			out.rooms = append(out.rooms, old)
 		}
 	}
-	return b
+	return out
 }
 
 // room is what readings of one kind test: entries that values of the reading

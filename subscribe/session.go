@@ -38,17 +38,17 @@ type Session struct {
 	env     condition.Env
 	machine condition.Machine
 
-	snapshot *snapshot              // that the last reading met
-	scopes   []uint64               // of it, that the robot is in
-	upTo     uint64                 // scopes up to this number have been looked at
-	rooms    [len(bucket{})][]*room // of it, for the robot, by kind
+	snapshot *snapshot         // that the last reading met
+	scopes   []uint64          // of it, that the robot is in
+	upTo     uint64            // scopes up to this number have been looked at
+	rooms    [allKinds][]*room // of it, for the robot, by kind
 
 	reading    uint64          // numbers readings
 	results    table[result]   // of programs, for this reading
 	seen       table[struct{}] // groups that were visited, in this room
 	states     map[*entry]*state
-	watching   [len(bucket{})][]watched // by kind
-	endedAt    uint64                   // ended entries when the states were swept last
+	watching   [allKinds][]watched // by kind
+	endedAt    uint64              // ended entries when the states were swept last
 	told       map[*group]bool
 	sure       []*entry    // that match, found at once
 	candidates []candidate // to be evaluated
@@ -234,11 +234,7 @@ func (s *Session) take(snap *snapshot) {
 
 // enter has readings test what is in a bucket.
 func (s *Session) enter(b *bucket) {
-	for k, r := range b {
-		if r != nil {
-			s.rooms[k] = append(s.rooms[k], r)
-		}
-	}
+	b.each(func(k int, r *room) { s.rooms[k] = append(s.rooms[k], r) })
 }
 
 // over tells that an entry is not in the snapshot any more.

@@ -143,7 +143,7 @@ func (s *snapshot) setRobot(name string, b bucket) {
 	h := hash(s.seed, name)
 	list, _ := s.robots.get(h)
 	list = slices.DeleteFunc(slices.Clone(list), func(n namedBucket) bool { return n.robot == name })
-	if b != (bucket{}) {
+	if b.kinds != 0 {
 		list = append(list, namedBucket{name, b})
 	}
 	if len(list) == 0 {

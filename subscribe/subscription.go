@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"callboard/player"
 	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
@@ -69,7 +70,7 @@ func (s *Subscription) Needs() [][]string {
 	var out [][]string
 	for k := range view.Kind(view.NumKinds) {
 		if s.program.Named().Has(k.Set()) {
-			out = append(out, sources[k])
+			out = append(out, names(k.Interfaces()))
 		}
 	}
 	return out
@@ -77,23 +78,14 @@ func (s *Subscription) Needs() [][]string {
 
 // Interfaces lists the interfaces whose readings conditions know, by Player's
 // names.
-func Interfaces() []string {
+func Interfaces() []string { return names(view.Interfaces()) }
+
+func names(interfaces []player.Interface) []string {
 	var all []string
-	for _, s := range sources {
-		for _, name := range s {
-			if !slices.Contains(all, name) {
-				all = append(all, name)
-			}
-		}
+	for _, i := range interfaces {
+		all = append(all, i.String())
 	}
 	return all
-}
-
-// sources are the interfaces whose readings give a view of each kind.
-var sources = [view.NumKinds][]string{
-	view.KindLaser:    {"laser", "ranger"},
-	view.KindSonar:    {"sonar", "ranger"},
-	view.KindPosition: {"position2d", "position3d"},
 }
 
 // Same tells whether o asks for the same: specification and allowed robots.

@@ -81,7 +81,7 @@ func firstAttribute(t Type) string {
 	if t.prev {
 		name = "prev." + name
 	}
-	i := findInterface(t.kind.String())
+	i := &interfaces[t.kind]
 	for _, a := range i.Attributes {
 		if a.Type == Float {
 			return name + "." + a.Name
@@ -198,7 +198,7 @@ func (c *checker) member(n *ast.MemberNode) (Type, *Error) {
 	name, named := n.Property.(*ast.StringNode)
 	switch {
 	case of.base == baseView && named:
-		i := findInterface(of.kind.String())
+		i := &interfaces[of.kind]
 		a := i.attribute(name.Value)
 		if a == nil {
 			return Type{}, c.wrong(name, "%s has no %s%s", quoted(i.Name()), quoted(name.Value), didYouMean(name.Value, attributeNames(i)))

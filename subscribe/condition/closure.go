@@ -33,6 +33,7 @@ type (
 	floatFunc = func(*Env) float64
 	textFunc  = func(*Env) string
 	listFunc  = func(*Env) []float64
+	textsFunc = func(*Env) []string
 	viewFunc  = func(*Env) view.View
 )
 
@@ -59,8 +60,8 @@ func (b *builder) bool(n node) boolFunc {
 			}
 		}
 	case *ast.MemberNode:
-		if a, prev := b.attribute(n); a != nil && a.truth != nil {
-			return reading(a.truth, prev)
+		if a, prev := b.attribute(n); a != nil && a.Bool != nil {
+			return reading(a.Bool, prev)
 		}
 	case *ast.BuiltinNode:
 		return b.quantifier(n)
@@ -125,7 +126,7 @@ func (b *builder) attribute(n *ast.MemberNode) (a *Attribute, prev bool) {
 	if !ok || t.base != baseView {
 		return nil, false
 	}
-	return findInterface(t.kind.String()).attribute(name.Value), t.prev
+	return interfaces[t.kind].attribute(name.Value), t.prev
 }
 
 // reading reads a value of the views that stand, or of those before them.
@@ -153,8 +154,8 @@ func (b *builder) float(n node) floatFunc {
 			return v.float
 		}
 	case *ast.MemberNode:
-		if a, prev := b.attribute(n); a != nil && a.float != nil {
-			return reading(a.float, prev)
+		if a, prev := b.attribute(n); a != nil && a.Float != nil {
+			return reading(a.Float, prev)
 		}
 		return b.elementOf(n)
 	case *ast.PointerNode:
@@ -231,8 +232,8 @@ func (b *builder) int(n node) intFunc {
 			return v.int
 		}
 	case *ast.MemberNode:
-		if a, prev := b.attribute(n); a != nil && a.int != nil {
-			return reading(a.int, prev)
+		if a, prev := b.attribute(n); a != nil && a.Int != nil {
+			return reading(a.Int, prev)
 		}
 	case *ast.UnaryNode:
 		x := b.int(n.Node)
@@ -248,6 +249,9 @@ func (b *builder) int(n node) intFunc {
 			return b.count(n)
 		case "len":
 			if l := b.list(n.Arguments[0]); l != nil {
+				return func(e *Env) int { return len(l(e)) }
+			}
+			if l := b.textList(n.Arguments[0]); l != nil {
 				return func(e *Env) int { return len(l(e)) }
 			}
 		}
@@ -288,6 +292,10 @@ func (b *builder) text(n node) textFunc {
 		if v := findVariable(n.Value); v != nil {
 			return v.text
 		}
+	case *ast.MemberNode:
+		if a, prev := b.attribute(n); a != nil && a.Text != nil {
+			return reading(a.Text, prev)
+		}
 	}
 	return nil
 }
@@ -295,8 +303,18 @@ func (b *builder) text(n node) textFunc {
 // list builds what gives a list of numbers.
 func (b *builder) list(n node) listFunc {
 	if m, ok := n.(*ast.MemberNode); ok {
-		if a, prev := b.attribute(m); a != nil && a.floats != nil {
-			return reading(a.floats, prev)
+		if a, prev := b.attribute(m); a != nil && a.Floats != nil {
+			return reading(a.Floats, prev)
+		}
+	}
+	return nil
+}
+
+// textList builds what gives a list of texts.
+func (b *builder) textList(n node) textsFunc {
+	if m, ok := n.(*ast.MemberNode); ok {
+		if a, prev := b.attribute(m); a != nil && a.Texts != nil {
+			return reading(a.Texts, prev)
 		}
 	}
 	return nil
@@ -319,7 +337,7 @@ func (b *builder) appender(n node) func([]byte, *Env) []byte {
 		}
 	case t == String:
 		if x := b.text(n); x != nil {
-			return func(dst []byte, e *Env) []byte { return AppendString(dst, x(e)) }
+			return func(dst []byte, e *Env) []byte { return view.AppendString(dst, x(e)) }
 		}
 	case t == Floats:
 		if x := b.list(n); x != nil {

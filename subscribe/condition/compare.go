@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -69,8 +70,14 @@ func (b *builder) textOperator(n *ast.BinaryNode) boolFunc {
 	return func(e *Env) bool { return test(x(e), y(e)) }
 }
 
-// in builds a search in a list of constants.
+// in builds a search in a list of constants or of the schema.
 func (b *builder) in(n *ast.BinaryNode) boolFunc {
+	if l := b.list(n.Right); l != nil && b.types[n.Left] == Float {
+		return within(b.float(n.Left), l)
+	}
+	if l := b.textList(n.Right); l != nil && b.types[n.Left] == String {
+		return within(b.text(n.Left), l)
+	}
 	array, ok := n.Right.(*ast.ArrayNode)
 	if !ok {
 		return nil
@@ -118,4 +125,11 @@ func member[T comparable](x func(*Env) T, list []T) boolFunc {
 		}
 		return false
 	}
+}
+
+func within[T comparable](x func(*Env) T, list func(*Env) []T) boolFunc {
+	if x == nil {
+		return nil
+	}
+	return func(e *Env) bool { return slices.Contains(list(e), x(e)) }
 }

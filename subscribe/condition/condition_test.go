@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,20 +29,25 @@ func newCompiler(t testing.TB) *Compiler {
 
 // testEnv is a robot with one reading of each kind, and one before.
 func testEnv() *Env {
-	now := view.State{
-		Laser: &view.Laser{
+	now := conditiontest.Some()
+	set := func(s *view.State, l *view.Laser, o *view.Sonar, p *view.Position) {
+		s.Laser, s.Sonar, s.Position = l, o, p
+	}
+	set(&now,
+		&view.Laser{
 			Ranges: []float64{0.5, 2, 8, 1}, Intensities: []float64{1, 0}, Count: 4, Min: 0.5, Max: 8, Bearing: -1.5,
 			AngleMin: -1.5, AngleMax: 1.5, Resolution: 1, MaxRange: 8, Front: 2, Left: 8, Right: 0.5, Time: 10, Index: 0,
 		},
-		Sonar:    &view.Sonar{Ranges: []float64{3, 2}, Count: 2, Min: 2, Max: 3, Nearest: 1, Bearing: 0.5, Time: 9, Index: 1},
-		Position: &view.Position{X: 1, Y: 0.5, Yaw: math.Pi / 2, VX: 0.3, VY: 0.4, VYaw: 0.1, Speed: 0.5, Stall: true, Time: 9.5, Index: 0},
-	}
-	prev := view.State{
-		Laser:    &view.Laser{Ranges: []float64{8}, Count: 1, Min: 8, Max: 8, MaxRange: 8, Front: 8, Left: 8, Right: 8, Time: 9},
-		Sonar:    &view.Sonar{Ranges: []float64{5}, Count: 1, Min: 5, Max: 5, Index: 1},
-		Position: &view.Position{X: 0.75, Y: 0.5, Time: 9},
-	}
-	all := view.KindLaser.Set() | view.KindSonar.Set() | view.KindPosition.Set()
+		&view.Sonar{Ranges: []float64{3, 2}, Count: 2, Min: 2, Max: 3, Nearest: 1, Bearing: 0.5, Time: 9, Index: 1},
+		&view.Position{X: 1, Y: 0.5, Yaw: math.Pi / 2, VX: 0.3, VY: 0.4, VYaw: 0.1, Speed: 0.5, Stall: true, Time: 9.5, Index: 0},
+	)
+	prev := conditiontest.Some()
+	set(&prev,
+		&view.Laser{Ranges: []float64{8}, Count: 1, Min: 8, Max: 8, MaxRange: 8, Front: 8, Left: 8, Right: 8, Time: 9},
+		&view.Sonar{Ranges: []float64{5}, Count: 1, Min: 5, Max: 5, Index: 1},
+		&view.Position{X: 0.75, Y: 0.5, Time: 9},
+	)
+	const all = ^view.Kinds(0)
 	return &Env{State: now, Prev: prev, Robot: "r1", World: "cave", Interface: "laser", Index: 0, Time: 10, Have: all, HavePrev: all}
 }
 
@@ -55,6 +61,11 @@ func TestValues(t *testing.T) {
 		"position.x": "1", "position.y": "0.5", "position.yaw": "1.5707963267948966", "position.vx": "0.3", "position.vy": "0.4",
 		"position.vyaw": "0.1", "position.speed": "0.5", "position.stall": "true", "position.time": "9.5", "position.index": "0",
 		"prev.laser.min": "8", "prev.position.x": "0.75", "prev.sonar.ranges": "[5]",
+		"bumper.any": "true", "bumper.bumpers": "[1,1.5]", "prev.bumper.bumpers[1]": "1.5", "wifi.essid": `"word"`, "wifi.essids": `["e004","lab"]`,
+		"len(wifi.macs)": "2", `"lab" in wifi.essids`: "true", `wifi.essid in wifi.essids`: "false", `any(rfid.tags, # startsWith "e0")`: "true", "rfid.tags[0]": `"e004"`,
+		`filter(rfid.tags, # == "lab")`: `["lab"]`, "1.5 in fiducial.ids": "true", "7 not in fiducial.ids": "true", "imu.x in [1, 2]": "false", "1 in fiducial.ids": "false",
+		`wifi.essid contains "or" ? 1 : 2`: "1", `upper(speech_recognition.text) == "WORD"`: "true", "position.z": "0",
+
 		"prev.position": `{"x":0.75,"y":0.5,"yaw":0,"vx":0,"vy":0,"vyaw":0,"speed":0,"stall":false,"time":9,"index":0}`,
 
 		"sector(laser, -180, 0)": "0.5", "sector(laser, 20, 60)": "8", "sector(laser, 80, 90)": "1", "sector(laser, 100, 110)": "8", "sector(laser, -90.5, -45.5)": "0.5",
@@ -92,46 +103,75 @@ func TestValues(t *testing.T) {
 // The schema is what expr sees in the views: same names, all of them, same
 // types, and the values under the right names.
 func TestSchemaIsWhatViewsHave(t *testing.T) {
-	e := testEnv()
 	state := reflect.TypeOf(view.State{})
 	if state.NumField() != len(interfaces) {
 		t.Errorf("%d kinds of views, %d in the schema", state.NumField(), len(interfaces))
 	}
 	for i := range interfaces {
 		in := &interfaces[i]
-		v := reflect.ValueOf(e.State.Of(in.Kind)).Elem()
+		if tag := state.Field(i).Tag.Get("expr"); tag != in.Name() {
+			t.Errorf("expr sees %s as %s", in.Name(), tag)
+		}
 		var tagged, named []string
-		for f := range v.NumField() {
-			if tag := v.Type().Field(f).Tag.Get("expr"); tag != "" {
-				tagged = append(tagged, tag)
-				a := in.attribute(tag)
-				if a == nil {
-					t.Errorf("%s.%s is not in the schema", in.Name(), tag)
-					continue
-				}
-				var got any
-				switch {
-				case a.float != nil:
-					got = a.float(&e.State)
-				case a.int != nil:
-					got = a.int(&e.State)
-				case a.truth != nil:
-					got = a.truth(&e.State)
-				default:
-					got = a.floats(&e.State)
-				}
-				if diff := cmp.Diff(v.Field(f).Interface(), got); diff != "" {
-					t.Errorf("%s.%s: %s", in.Name(), tag, diff)
+		for _, f := range reflect.VisibleFields(state.Field(i).Type.Elem()) {
+			tag := f.Tag.Get("expr")
+			if tag == "" {
+				continue
+			}
+			tagged = append(tagged, tag)
+			// Of a view that has nothing but this field, nothing but the
+			// attribute of its name tells something.
+			s := conditiontest.Full()
+			field := reflect.ValueOf(s.Of(in.Kind)).Elem().FieldByIndex(f.Index)
+			field.Set(something(t, f.Type))
+			for k := range in.Attributes {
+				a := &in.Attributes[k]
+				got := attributeOf(a, &s)
+				if a.Name == tag && !cmp.Equal(field.Interface(), got) || a.Name != tag && !reflect.ValueOf(got).IsZero() {
+					t.Errorf("with %s.%s = %v, %s is %v", in.Name(), tag, field, a.Name, got)
 				}
 			}
 		}
 		for _, a := range in.Attributes {
 			named = append(named, a.Name)
+			if a.Doc == "" {
+				t.Errorf("%s.%s is not explained", in.Name(), a.Name)
+			}
 		}
+		slices.Sort(tagged)
+		slices.Sort(named)
 		if diff := cmp.Diff(tagged, named); diff != "" {
 			t.Errorf("%s: %s", in.Name(), diff)
 		}
 	}
+}
+
+// something is a value of a type that is not zero.
+func something(t *testing.T, typ reflect.Type) reflect.Value {
+	for _, v := range []any{1.5, 3, true, "a", []float64{2}, []string{"b"}} {
+		if reflect.TypeOf(v) == typ {
+			return reflect.ValueOf(v)
+		}
+	}
+	t.Fatalf("conditions know no %s", typ)
+	return reflect.Value{}
+}
+
+// attributeOf reads an attribute; its field alone has a value.
+func attributeOf(a *Attribute, s *view.State) any {
+	switch {
+	case a.Float != nil:
+		return a.Float(s)
+	case a.Int != nil:
+		return a.Int(s)
+	case a.Bool != nil:
+		return a.Bool(s)
+	case a.Text != nil:
+		return a.Text(s)
+	case a.Floats != nil:
+		return a.Floats(s)
+	}
+	return a.Texts(s)
 }
 
 func TestErrors(t *testing.T) {
@@ -139,6 +179,17 @@ func TestErrors(t *testing.T) {
 		{"", "1:1: the text is empty; expected an expression such as `laser.min < 1`"},
 		{"lasr.min < 1", "1:1: unknown name `lasr`: did you mean `laser`?"},
 		{"laser.mn < 1", "1:7: `laser` has no `mn`: did you mean `min`?"},
+		{"position2d.x < 1", "1:1: unknown name `position2d`: did you mean `position`?"},
+		{"prev.position3d.x < 1", "1:6: `prev` has no `position3d`: did you mean `position`?"},
+		{"ranger.min < 1", "1:1: unknown name `ranger`: did you mean `laser` or `sonar`?"},
+		{"camera.width < 1", "1:1: unknown name `camera`: conditions do not see what devices of this interface send"},
+		{"bumper.presed > 1", "1:8: `bumper` has no `presed`: did you mean `pressed`?"},
+		{"blobfindr.count > 1", "1:1: unknown name `blobfindr`: did you mean `blobfinder`?"},
+		{"fiducial.ids", "1:10: this gives a list of numbers; expected true or false, such as a comparison: `laser.min < 1`"},
+		{`5 in rfid.tags`, "1:3: `in` looks for a number in a list of texts"},
+		{`"a" in fiducial.ids`, "1:5: `in` looks for text in a list of numbers"},
+		{"sum(rfid.tags) > 1", "1:10: `sum` takes numbers, this is text"},
+		{"gps < 1", "1:1: this is a whole gps reading; name one of its values, such as `gps.latitude`"},
 		{"laser.zzz < 1", "1:7: `laser` has no `zzz`"},
 		{"prev.lasr.min < 1", "1:6: `prev` has no `lasr`: did you mean `laser`?"},
 		{"zzzzz < 1", "1:1: unknown name `zzzzz`"},
@@ -378,6 +429,62 @@ func TestZone(t *testing.T) {
 	}
 }
 
+// examples has, for each example of the help text, readings for which it holds
+// and for which it does not.
+var examples = map[string]struct{ yes, no func(*Env) }{
+	`laser.min < 1`: {func(e *Env) { e.Laser.Min = 0.9 }, func(e *Env) { e.Laser.Min = 1 }},
+	`laser.front < 0.5 && position.vx > 0`: {
+		func(e *Env) { e.Laser.Front, e.Position.VX = 0.4, 0.1 },
+		func(e *Env) { e.Laser.Front, e.Position.VX = 0.4, 0 }},
+	`sector(laser, 150, -150) < 0.3`: {
+		func(e *Env) { e.Laser.AngleMin, e.Laser.Ranges[0] = -3, 0.2 },
+		func(e *Env) { e.Laser.Ranges[0] = 0.2 }},
+	`any(laser.ranges, # < 0.4)`: {func(e *Env) { e.Laser.Ranges[2] = 0.3 }, func(e *Env) { e.Laser.Ranges[2] = 0.4 }},
+	`count(laser.ranges, # < 1) >= 10`: {
+		func(e *Env) { e.Laser.Ranges = []float64{0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0} },
+		func(e *Env) { e.Laser.Ranges = []float64{0, 0, 0, 0, 0, 9, 0, 0, 0, 0} }},
+	`sonar.nearest in [0, 1, 7] and sonar.min < 0.5`: {
+		func(e *Env) { e.Sonar.Nearest, e.Sonar.Min = 7, 0.4 },
+		func(e *Env) { e.Sonar.Nearest, e.Sonar.Min = 6, 0.4 }},
+	`position.stall`:     {func(e *Env) { e.Position.Stall = true }, func(e *Env) { e.Position.Stall = false }},
+	`distance(2, 3) < 1`: {func(e *Env) { e.Position.X, e.Position.Y = 2.5, 3.5 }, func(e *Env) { e.Position.X, e.Position.Y = 1, 3 }},
+	`abs(angle_diff(position.yaw, deg(90))) < deg(5)`: {
+		func(e *Env) { e.Position.Yaw = math.Pi/2 + 0.05 - 2*math.Pi },
+		func(e *Env) { e.Position.Yaw = -math.Pi / 2 }},
+	`position.x - prev.position.x > 0.1`: {func(e *Env) { e.Position.X, e.Prev.Position.X = 1, 0.5 }, func(e *Env) { e.Position.X, e.Prev.Position.X = 0.5, 1 }},
+	`bumper.any`:                         {func(e *Env) { e.Bumper.Any = true }, func(e *Env) { e.Bumper.Any = false }},
+	`fiducial.range < 2 && abs(fiducial.bearing) < deg(10)`: {
+		func(e *Env) { e.Fiducial.Range, e.Fiducial.Bearing = 1, -0.1 },
+		func(e *Env) { e.Fiducial.Range, e.Fiducial.Bearing = math.Inf(1), math.NaN() }},
+	`5 in fiducial.ids`: {func(e *Env) { e.Fiducial.IDs = []float64{4, 5} }, func(e *Env) { e.Fiducial.IDs = nil }},
+	`power.percent < 20 && power.charging != 1`: {
+		func(e *Env) { e.Power.Percent, e.Power.Charging = 19, 0 },
+		func(e *Env) { e.Power.Percent, e.Power.Charging = math.NaN(), 0 }},
+	`!gps.fix && prev.gps.fix`: {func(e *Env) { e.GPS.Fix, e.Prev.GPS.Fix = false, true }, func(e *Env) { e.GPS.Fix, e.Prev.GPS.Fix = true, true }},
+	`imu.tilt > deg(30)`:       {func(e *Env) { e.IMU.Tilt = 0.6 }, func(e *Env) { e.IMU.Tilt = 0.5 }},
+	`blobfinder.area > 500 && blobfinder.color == 0xff0000`: {
+		func(e *Env) { e.Blobfinder.Area, e.Blobfinder.Color = 501, 0xff0000 },
+		func(e *Env) { e.Blobfinder.Area, e.Blobfinder.Color = 501, -1 }},
+	`gripper.closed && gripper.broken > 0`: {
+		func(e *Env) { e.Gripper.Closed, e.Gripper.Broken = true, 1 },
+		func(e *Env) { e.Gripper.Closed, e.Gripper.Broken = true, 0 }},
+	`localize.spread > 1 || localize.count > 1`: {
+		func(e *Env) { e.Localize.Spread, e.Localize.Count = 0.5, 2 },
+		func(e *Env) { e.Localize.Spread, e.Localize.Count = 0.5, 1 }},
+	`any(ir.ranges, # < 0.1)`:                 {func(e *Env) { e.IR.Ranges = []float64{9, 0.05} }, func(e *Env) { e.IR.Ranges = []float64{0.1} }},
+	`planner.done && !prev.planner.done`:      {func(e *Env) { e.Planner.Done, e.Prev.Planner.Done = true, false }, func(e *Env) { e.Planner.Done, e.Prev.Planner.Done = true, true }},
+	`"e0040100" in rfid.tags`:                 {func(e *Env) { e.RFID.Tags = []string{"a", "e0040100"} }, func(e *Env) { e.RFID.Tags = []string{"a"} }},
+	`speech_recognition.text contains "stop"`: {func(e *Env) { e.SpeechRecognition.Text = "please stop" }, func(e *Env) { e.SpeechRecognition.Text = "go" }},
+	`robot startsWith "r" && interface == "laser" && index == 0`: {
+		func(e *Env) { e.Robot, e.Interface, e.Index = "r7", "laser", 0 },
+		func(e *Env) { e.Robot, e.Interface, e.Index = "r7", "ranger", 0 }},
+	`0.5 < laser.min < 1`: {func(e *Env) { e.Laser.Min = 0.75 }, func(e *Env) { e.Laser.Min = 0.5 }},
+	`let ahead = sector(laser, -10, 10); ahead < 2 && ahead > 1`: {
+		func(e *Env) { e.Laser.Ranges = []float64{9, 1.5, 9}; e.Laser.Count, e.Laser.Resolution = 3, 1.5 },
+		func(e *Env) { e.Laser.Ranges = []float64{1.5, 9, 9}; e.Laser.Count, e.Laser.Resolution = 3, 1.5 }},
+}
+
+// The help text's examples are right, and mean what they say.
 func TestExamples(t *testing.T) {
 	c := newCompiler(t)
 	help := Help()
@@ -387,14 +494,29 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s: %v", x.Condition, problem)
 			continue
 		}
-		if _, err := p.Test(&Machine{}, testEnv(), nil); err != nil {
-			t.Errorf("%s: %v", x.Condition, err)
+		readings, ok := examples[x.Condition]
+		if !ok {
+			t.Errorf("%s is not tried", x.Condition)
+			continue
 		}
-		if !strings.Contains(help, x.Condition) {
+		for want, set := range map[bool]func(*Env){true: readings.yes, false: readings.no} {
+			e := testEnv()
+			set(e)
+			if got, err := p.Test(&Machine{}, e, nil); got != want || err != nil {
+				t.Errorf("%s is %v, %v; expected %v", x.Condition, got, err, want)
+			}
+		}
+		if !strings.Contains(help, x.Condition) || x.Meaning == "" {
 			t.Errorf("%s is not in the help text", x.Condition)
 		}
 	}
-	for _, name := range append(functionNames(), "laser.max_range", "position.stall", "prev", "sonar.nearest") {
+	names := append(functionNames(), "prev")
+	for i := range interfaces {
+		for _, a := range interfaces[i].Attributes {
+			names = append(names, interfaces[i].Name()+"."+a.Name+" ")
+		}
+	}
+	for _, name := range names {
 		if !strings.Contains(help, name) {
 			t.Errorf("%s is not in the help text", name)
 		}
@@ -405,7 +527,7 @@ func TestNoAllocation(t *testing.T) {
 	c, m, e := newCompiler(t), &Machine{}, testEnv()
 	for _, text := range []string{
 		"laser.min < 1", `robot == "r2" && laser.min < 0.1`, "any(laser.ranges, # < 0.1)", "count(laser.ranges, # < 1) > 3", "sector(laser, -20, 20) < 0.1",
-		`inside("dock") and position.speed > 1`, "position.x - prev.position.x > 1", "abs(angle_diff(position.yaw, deg(90))) < deg(5)", `robot in ["a", "b"]`,
+		`inside("dock") and position.speed > 1`, "position.x - prev.position.x > 1", "bumper.any && bumper.pressed > 9", "5 in fiducial.ids", `"x" in rfid.tags`, `wifi.essid == "x"`, "imu.tilt > 99", "abs(angle_diff(position.yaw, deg(90))) < deg(5)", `robot in ["a", "b"]`,
 	} {
 		p, problem := c.Condition(text)
 		if problem != nil {

@@ -22,10 +22,15 @@ type Env struct {
 	element float64 // #, in a predicate
 	failure failure // of what runs
 
-	stamp uint64 // of the reading, for what is derived; 0 derives anew each time
-	lists [mostLists]derived
-	kept  []kept // by slot
+	stamp uint64     // of the reading, for what is derived; 0 derives anew each time
+	lists []*derived // by number, those that were asked for
+	kept  []*page    // by slot
 }
+
+// page is kept values in a row: few of the slots are ever used.
+type page [pageSize]kept
+
+const pageSize = 32
 
 // kept is a value that was evaluated for a reading.
 type kept struct {
@@ -35,14 +40,22 @@ type kept struct {
 
 // Value gives a value, evaluated once per reading; the slot is its alone.
 func (e *Env) Value(slot int, v *Value) float64 {
-	for slot >= len(e.kept) {
-		e.kept = append(e.kept, kept{})
+	at := slot / pageSize
+	if at >= len(e.kept) || e.kept[at] == nil {
+		e.grow(at)
 	}
-	k := &e.kept[slot]
+	k := &e.kept[at][slot%pageSize]
 	if k.stamp != e.stamp || e.stamp == 0 {
 		*k = kept{e.stamp, v.read(e)}
 	}
 	return k.value
+}
+
+func (e *Env) grow(at int) {
+	for at >= len(e.kept) {
+		e.kept = append(e.kept, nil)
+	}
+	e.kept[at] = new(page)
 }
 
 // Take makes e what a condition sees when the reading arrives. Robot and

@@ -238,8 +238,16 @@ func (b *builder) textFormula(op string, x node, text string) *formula {
 	return nil
 }
 
-// inFormula gives the formula of a search in a list of constants.
+// inFormula gives the formula of a search in a list of constants, or of a
+// constant in a list of the schema.
 func (b *builder) inFormula(n *ast.BinaryNode) *formula {
+	if list, ok := b.listNumber(n.Right); ok {
+		c, ok := b.fixed(n.Left)
+		if !ok || math.Abs(c) >= exact {
+			return nil
+		}
+		return b.anyOf(list, interval{c, c}, false)
+	}
 	array, ok := n.Right.(*ast.ArrayNode)
 	if !ok || len(array.Nodes) == 0 || b.types[n.Right].element().number() != b.types[n.Left].number() {
 		return nil

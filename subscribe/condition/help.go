@@ -3,6 +3,7 @@ package condition
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Example is a condition of the help text and what it means.
@@ -21,6 +22,19 @@ func Examples() []Example {
 		{`distance(2, 3) < 1`, "the robot is within 1 m of a point"},
 		{`abs(angle_diff(position.yaw, deg(90))) < deg(5)`, "it faces along y"},
 		{`position.x - prev.position.x > 0.1`, "it moved by more than 0.1 m along x since the reading before"},
+		{`bumper.any`, "something touches the robot"},
+		{`fiducial.range < 2 && abs(fiducial.bearing) < deg(10)`, "a mark is near, straight ahead"},
+		{`5 in fiducial.ids`, "it sees mark 5"},
+		{`power.percent < 20 && power.charging != 1`, "the battery is low and is not charged"},
+		{`!gps.fix && prev.gps.fix`, "it does not know any more where it is"},
+		{`imu.tilt > deg(30)`, "it tips over"},
+		{`blobfinder.area > 500 && blobfinder.color == 0xff0000`, "the largest patch of colour is large, and red"},
+		{`gripper.closed && gripper.broken > 0`, "the gripper holds something"},
+		{`localize.spread > 1 || localize.count > 1`, "it is not sure where it is"},
+		{`any(ir.ranges, # < 0.1)`, "an infrared sensor has something near"},
+		{`planner.done && !prev.planner.done`, "it has reached its goal"},
+		{`"e0040100" in rfid.tags`, "a radio tag is in reach"},
+		{`speech_recognition.text contains "stop"`, "somebody says so"},
 		{`robot startsWith "r" && interface == "laser" && index == 0`, "the first lasers of some robots"},
 		{`0.5 < laser.min < 1`, "comparisons chain"},
 		{`let ahead = sector(laser, -10, 10); ahead < 2 && ahead > 1`, "a name for a value"},
@@ -33,15 +47,19 @@ func Help() string {
 	var b strings.Builder
 	b.WriteString(helpHead)
 	b.WriteString("\nOf the arriving reading:\n\n")
+	var rows []row
 	for _, v := range variables {
-		row(&b, v.Name, v.Type, v.Unit, v.Doc)
+		rows = append(rows, row{v.Name, v.Type, v.Unit, v.Doc})
 	}
+	writeRows(&b, rows)
 	for i := range interfaces {
 		in := &interfaces[i]
-		fmt.Fprintf(&b, "\n%s: %s\n\n", in.Name(), in.Doc)
+		fmt.Fprintf(&b, "\n%s: %s\n\n", in.Name(), in.Kind.Doc())
+		rows = rows[:0]
 		for _, a := range in.Attributes {
-			row(&b, in.Name()+"."+a.Name, a.Type, a.Unit, a.Doc)
+			rows = append(rows, row{in.Name() + "." + a.Name, a.Type, a.Unit, a.Doc})
 		}
+		writeRows(&b, rows)
 	}
 	b.WriteString("\nFunctions:\n\n")
 	for _, f := range functionTable() {
@@ -56,12 +74,30 @@ func Help() string {
 	return b.String()
 }
 
-func row(b *strings.Builder, name string, t Type, unit, doc string) {
-	what := t.Name()
-	if unit != "" {
-		what += ", " + unit
+// row describes a name.
+type row struct {
+	name string
+	typ  Type
+	unit string
+	doc  string
+}
+
+func (r *row) what() string {
+	if r.unit == "" {
+		return r.typ.Name()
 	}
-	fmt.Fprintf(b, "  %-20s %-14s %s\n", name, what, doc)
+	return r.typ.Name() + ", " + r.unit
+}
+
+// writeRows writes names in columns.
+func writeRows(b *strings.Builder, rows []row) {
+	name, what := 20, 14
+	for i := range rows {
+		name, what = max(name, len(rows[i].name)), max(what, utf8.RuneCountInString(rows[i].what()))
+	}
+	for _, r := range rows {
+		fmt.Fprintf(b, "  %-*s %-*s %s\n", name, r.name, what, r.what(), r.doc)
+	}
 }
 
 const helpHead = `A condition is an expression that gives true or false. It is tested when a
@@ -70,7 +106,8 @@ reading arrives. Each arriving device is tested by itself; another interface
 stands for the latest reading of the same robot's device with the same index,
 or else the lowest. While an interface that it names has none, it is false.
 Under prev stand the readings before: prev.position.x. Lengths are in m,
-angles in rad, times in s.
+angles in rad, times in s, unless it says otherwise. What is no number is
+neither below nor above anything, nor equal to it.
 `
 
 const helpOperators = `

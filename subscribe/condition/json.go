@@ -3,7 +3,6 @@ package condition
 import (
 	"reflect"
 	"strconv"
-	"unicode/utf8"
 
 	"callboard/subscribe/view"
 )
@@ -20,7 +19,7 @@ func appendAny(dst []byte, v any) []byte {
 	case float64:
 		return view.AppendFloat(dst, v)
 	case string:
-		return AppendString(dst, v)
+		return view.AppendString(dst, v)
 	case []float64:
 		return view.AppendFloats(dst, v)
 	case view.View:
@@ -38,21 +37,4 @@ func appendAny(dst []byte, v any) []byte {
 		dst = appendAny(dst, list.Index(i).Interface())
 	}
 	return append(dst, ']')
-}
-
-// AppendString appends a text as JSON.
-func AppendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r < 0x20 || r == 0x7f || r == '\u2028' || r == '\u2029':
-			dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
-		default:
-			dst = utf8.AppendRune(dst, r)
-		}
-	}
-	return append(dst, '"')
 }

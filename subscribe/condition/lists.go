@@ -39,8 +39,8 @@ func makeLists() []listAttribute {
 	for _, prev := range []bool{false, true} {
 		for i := range interfaces {
 			for _, a := range interfaces[i].Attributes {
-				if a.floats != nil {
-					all = append(all, listAttribute{attributeKey(interfaces[i].Name(), a.Name, prev), interfaces[i].Kind, prev, reading(a.floats, prev)})
+				if a.Floats != nil {
+					all = append(all, listAttribute{attributeKey(interfaces[i].Name(), a.Name, prev), interfaces[i].Kind, prev, reading(a.Floats, prev)})
 				}
 			}
 		}
@@ -48,11 +48,16 @@ func makeLists() []listAttribute {
 	return all
 }
 
-const mostLists = 16
-
 // list gives what is derived of a list, by its number.
 func (e *Env) list(number int) *derived {
-	d := &e.lists[number]
+	if e.lists == nil {
+		e.lists = make([]*derived, len(listTable))
+	}
+	d := e.lists[number]
+	if d == nil {
+		d = new(derived)
+		e.lists[number] = d
+	}
 	if d.stamp == e.stamp && e.stamp != 0 {
 		return d
 	}

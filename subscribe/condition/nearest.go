@@ -2,8 +2,11 @@ package condition
 
 import (
 	"slices"
+	"strings"
 
+	"callboard/player"
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
 )
 
 // names are all names that may stand alone here.
@@ -50,6 +53,9 @@ func didYouMean(name string, known []string) string {
 	if hint := attributeHint(name); hint != "" && !slices.Contains(known, name) {
 		return hint
 	}
+	if hint := interfaceHint(name); hint != "" && slices.Contains(known, view.KindLaser.String()) {
+		return hint
+	}
 	if best := protocol.Nearest(name, known); best != "" {
 		return ": did you mean `" + best + "`?"
 	}
@@ -64,4 +70,23 @@ func attributeHint(name string) string {
 		}
 	}
 	return ""
+}
+
+// interfaceHint ends a message about one of Player's interfaces that has
+// another name here, or none.
+func interfaceHint(name string) string {
+	interf, ok := player.ParseInterface(name)
+	if !ok {
+		return ""
+	}
+	var kinds []string
+	for k := range view.Kind(view.NumKinds) {
+		if slices.Contains(k.Interfaces(), interf) {
+			kinds = append(kinds, quoted(k.String()))
+		}
+	}
+	if len(kinds) == 0 {
+		return ": conditions do not see what devices of this interface send"
+	}
+	return ": did you mean " + strings.Join(kinds, " or ") + "?"
 }

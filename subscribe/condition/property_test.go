@@ -31,7 +31,7 @@ func TestSameAsExpr(t *testing.T) {
 		if p.expr == nil {
 			closures++
 		}
-		e := drawEnv(t)
+		e := drawEnv(t, text)
 		program, err := expr.Compile(text, expr.Env(plain(e)))
 		if err != nil {
 			t.Fatalf("%s: plain expr refuses: %v", text, err)
@@ -62,7 +62,7 @@ func TestPlan(t *testing.T) {
 		if problem != nil {
 			return
 		}
-		e := drawEnv(t)
+		e := drawEnv(t, text)
 		holds, _ := p.Test(&Machine{}, e, nil)
 		if names, ok := p.Robots(); ok && holds && !slices.Contains(names, e.Robot) {
 			t.Fatalf("%s holds for %s, expected one of %q", text, e.Robot, names)
@@ -105,7 +105,7 @@ func plain(e *Env) map[string]any {
 	return conditiontest.Plain{Now: e.State, Prev: e.Prev, Robot: e.Robot, World: e.World, Interface: e.Interface, Index: e.Index, Time: e.Time}.Env()
 }
 
-func drawEnv(t *rapid.T) *Env {
+func drawEnv(t *rapid.T, text string) *Env {
 	laser := func() *view.Laser {
 		n := rapid.SampledFrom([]int{0, 1, 2, 7}).Draw(t, "ranges")
 		l := &view.Laser{Count: n, Min: conditiontest.Float(t), Max: conditiontest.Float(t), Bearing: conditiontest.Float(t), AngleMin: -1, AngleMax: 1, MaxRange: 8, Front: conditiontest.Float(t), Index: 1}
@@ -126,6 +126,8 @@ func drawEnv(t *rapid.T) *Env {
 	e := &Env{Robot: rapid.SampledFrom([]string{"r1", "r2", ""}).Draw(t, "robot"), Interface: "laser", Index: rapid.IntRange(0, 2).Draw(t, "index"), Time: conditiontest.Float(t)}
 	e.State = view.State{Laser: laser(), Sonar: sonar(), Position: position()}
 	e.Prev = view.State{Laser: laser(), Sonar: sonar(), Position: position()}
+	conditiontest.Fill(t, &e.State, text)
+	conditiontest.Fill(t, &e.Prev, text)
 	e.Have, e.HavePrev = ^view.Kinds(0), ^view.Kinds(0)
 	return e
 }

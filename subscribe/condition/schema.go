@@ -7,98 +7,47 @@ import "callboard/subscribe/view"
 
 // Attribute is a value of a view.
 type Attribute struct {
-	Name string
+	view.Field
 	Type Type
-	Unit string // "" for none
-	Doc  string
-
-	// One of these, by the type, reads it from a state that has the view.
-	float  func(*view.State) float64
-	int    func(*view.State) int
-	truth  func(*view.State) bool
-	floats func(*view.State) []float64
 }
 
 // Interface is a kind of view and its attributes.
 type Interface struct {
 	Kind       view.Kind
-	Doc        string
 	Attributes []Attribute
 }
 
 // Name gives the name that conditions use.
 func (i *Interface) Name() string { return i.Kind.String() }
 
-func floatOf(name, unit, doc string, get func(*view.State) float64) Attribute {
-	return Attribute{Name: name, Type: Float, Unit: unit, Doc: doc, float: get}
+// interfaces are what the views have, by kind.
+var interfaces = makeInterfaces()
+
+func makeInterfaces() []Interface {
+	all := make([]Interface, view.NumKinds)
+	for k := range all {
+		all[k].Kind = view.Kind(k)
+		for _, f := range all[k].Kind.Fields() {
+			all[k].Attributes = append(all[k].Attributes, Attribute{f, typeOf(&f)})
+		}
+	}
+	return all
 }
 
-func intOf(name, doc string, get func(*view.State) int) Attribute {
-	return Attribute{Name: name, Type: Int, Doc: doc, int: get}
-}
-
-func truthOf(name, doc string, get func(*view.State) bool) Attribute {
-	return Attribute{Name: name, Type: Bool, Doc: doc, truth: get}
-}
-
-func floatsOf(name, unit, doc string, get func(*view.State) []float64) Attribute {
-	return Attribute{Name: name, Type: Floats, Unit: unit, Doc: doc, floats: get}
-}
-
-var interfaces = []Interface{laserSchema, sonarSchema, positionSchema}
-
-var laserSchema = Interface{
-	Kind: view.KindLaser,
-	Doc:  "scans: of lasers, and of rangers with one element",
-	Attributes: []Attribute{
-		floatsOf("ranges", "m", "the ranges; what is not finite or beyond the maximum is max_range", func(s *view.State) []float64 { return s.Laser.Ranges }),
-		floatsOf("intensities", "", "the intensities, if the device gives any", func(s *view.State) []float64 { return s.Laser.Intensities }),
-		intOf("count", "how many ranges", func(s *view.State) int { return s.Laser.Count }),
-		floatOf("min", "m", "the nearest range; max_range for an empty scan", func(s *view.State) float64 { return s.Laser.Min }),
-		floatOf("max", "m", "the farthest range; max_range for an empty scan", func(s *view.State) float64 { return s.Laser.Max }),
-		floatOf("bearing", "rad", "the bearing of the nearest; 0 for an empty scan", func(s *view.State) float64 { return s.Laser.Bearing }),
-		floatOf("angle_min", "rad", "the bearing of the first range", func(s *view.State) float64 { return s.Laser.AngleMin }),
-		floatOf("angle_max", "rad", "the bearing of the last range", func(s *view.State) float64 { return s.Laser.AngleMax }),
-		floatOf("resolution", "rad", "from one bearing to the next", func(s *view.State) float64 { return s.Laser.Resolution }),
-		floatOf("max_range", "m", "the maximum of the device", func(s *view.State) float64 { return s.Laser.MaxRange }),
-		floatOf("front", "m", "the nearest within ±30°", func(s *view.State) float64 { return s.Laser.Front }),
-		floatOf("left", "m", "the nearest from 30° to 90°", func(s *view.State) float64 { return s.Laser.Left }),
-		floatOf("right", "m", "the nearest from -90° to -30°", func(s *view.State) float64 { return s.Laser.Right }),
-		floatOf("time", "s", "the time of the scan", func(s *view.State) float64 { return s.Laser.Time }),
-		intOf("index", "the index of the device", func(s *view.State) int { return s.Laser.Index }),
-	},
-}
-
-var sonarSchema = Interface{
-	Kind: view.KindSonar,
-	Doc:  "rings of ranges: of sonars, and of rangers with several elements",
-	Attributes: []Attribute{
-		floatsOf("ranges", "m", "the ranges, one for each element", func(s *view.State) []float64 { return s.Sonar.Ranges }),
-		intOf("count", "how many ranges", func(s *view.State) int { return s.Sonar.Count }),
-		floatOf("min", "m", "the nearest range", func(s *view.State) float64 { return s.Sonar.Min }),
-		floatOf("max", "m", "the farthest range", func(s *view.State) float64 { return s.Sonar.Max }),
-		intOf("nearest", "the number of the nearest element, from 0; -1 if there is none", func(s *view.State) int { return s.Sonar.Nearest }),
-		floatOf("bearing", "rad", "the bearing of the nearest element", func(s *view.State) float64 { return s.Sonar.Bearing }),
-		floatOf("time", "s", "the time of the reading", func(s *view.State) float64 { return s.Sonar.Time }),
-		intOf("index", "the index of the device", func(s *view.State) int { return s.Sonar.Index }),
-	},
-}
-
-var positionSchema = Interface{
-	Kind: view.KindPosition,
-	Doc:  "odometry: where the robot believes to be, and how fast it goes",
-	Attributes: []Attribute{
-		floatOf("x", "m", "position", func(s *view.State) float64 { return s.Position.X }),
-		floatOf("y", "m", "position", func(s *view.State) float64 { return s.Position.Y }),
-		floatOf("yaw", "rad", "heading", func(s *view.State) float64 { return s.Position.Yaw }),
-		floatOf("vx", "m/s", "speed forward", func(s *view.State) float64 { return s.Position.VX }),
-		floatOf("vy", "m/s", "speed to the left", func(s *view.State) float64 { return s.Position.VY }),
-		floatOf("vyaw", "rad/s", "speed of turning", func(s *view.State) float64 { return s.Position.VYaw }),
-		floatOf("speed", "m/s", "speed in any direction", func(s *view.State) float64 { return s.Position.Speed }),
-		truthOf("stall", "the motors are stalled", func(s *view.State) bool { return s.Position.Stall }),
-		floatOf("time", "s", "the time of the reading", func(s *view.State) float64 { return s.Position.Time }),
-		intOf("index", "the index of the device", func(s *view.State) int { return s.Position.Index }),
-	},
+func typeOf(f *view.Field) Type {
+	switch {
+	case f.Float != nil:
+		return Float
+	case f.Int != nil:
+		return Int
+	case f.Bool != nil:
+		return Bool
+	case f.Text != nil:
+		return String
+	case f.Floats != nil:
+		return Floats
+	}
+	return Texts
 }
 
 // attribute finds an attribute by name.

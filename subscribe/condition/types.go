@@ -30,6 +30,7 @@ var (
 	Float  = Type{base: baseFloat}
 	String = Type{base: baseString}
 	Floats = Type{base: baseList, elem: baseFloat}
+	Texts  = Type{base: baseList, elem: baseString}
 )
 
 // list is the type of lists of an elem.
@@ -79,6 +80,9 @@ func (t Type) Name() string {
 	case baseString:
 		return "text"
 	case baseList:
+		if t.elem == baseString {
+			return "list of text"
+		}
 		return "list"
 	}
 	return t.String()

@@ -97,15 +97,15 @@ func attributeValue(in *Interface, a *Attribute, prev bool) (Value, bool) {
 		v.now = in.Kind.Set()
 	}
 	switch {
-	case a.float != nil:
-		v.read = reading(a.float, prev)
-	case a.int != nil:
+	case a.Float != nil:
+		v.read = reading(a.Float, prev)
+	case a.Int != nil:
 		v.high = 400
-		v.read = reading(func(s *view.State) float64 { return float64(a.int(s)) }, prev)
-	case a.truth != nil:
+		v.read = reading(func(s *view.State) float64 { return float64(a.Int(s)) }, prev)
+	case a.Bool != nil:
 		v.high = 1
 		v.read = reading(func(s *view.State) float64 {
-			if a.truth(s) {
+			if a.Bool(s) {
 				return 1
 			}
 			return 0
@@ -113,21 +113,35 @@ func attributeValue(in *Interface, a *Attribute, prev bool) (Value, bool) {
 	default:
 		return v, false
 	}
+	v.low, v.high = usual(in.Kind, a, v.low, v.high)
+	return v, true
+}
+
+// usual says between which numbers an attribute is as a rule, as far as its
+// unit tells.
+func usual(k view.Kind, a *Attribute, low, high float64) (float64, float64) {
+	place := k == view.KindPosition || a.Name == "x" || a.Name == "y" || strings.HasSuffix(a.Name, "_x") || strings.HasSuffix(a.Name, "_y")
 	switch {
 	case a.Unit == "s":
-		v.high = 1e5
-	case a.Unit == "rad":
-		v.low, v.high = -math.Pi, math.Pi
-	case a.Unit == "m/s" || a.Unit == "rad/s":
-		v.low, v.high = -1, 1
-	case in.Kind == view.KindPosition && a.Unit == "m":
-		v.low, v.high = -20, 20
+		return 0, 1e5
+	case a.Unit == "rad" || a.Unit == "m or rad":
+		return -math.Pi, math.Pi
+	case strings.HasPrefix(a.Unit, "m/s") || strings.HasPrefix(a.Unit, "rad/s"):
+		return -1, 1
+	case a.Unit == "m" && place:
+		return -20, 20
 	case a.Unit == "m":
-		v.high = mostSeen
+		return 0, mostSeen
+	case a.Unit == "%":
+		return 0, 100
+	case a.Unit == "px":
+		return 0, 640
+	case a.Unit == "deg":
+		return -180, 180
 	case a.Name == "index":
-		v.high = 4
+		return 0, 4
 	}
-	return v, true
+	return low, high
 }
 
 // listValues are the values that answer for all elements of a list.

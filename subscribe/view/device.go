@@ -57,15 +57,14 @@ func (v *device) learn(d *player.Device) {
 // sonar device, or not.
 func (v *device) role(hasLaser, hasSonar bool) (k Kind, usable bool, why Reason) {
 	switch v.dev.Interf {
-	case player.InterfacePosition2D:
-		return KindPosition, true, 0
 	case player.InterfaceLaser:
 		return KindLaser, true, 0
 	case player.InterfaceSonar:
 		return KindSonar, v.geom != nil, NoGeometry
 	case player.InterfaceRanger:
 	default:
-		return 0, false, NoView
+		k, usable = singleKinds[v.dev.Interf]
+		return k, usable, NoView
 	}
 	if v.geom == nil || len(v.geom.Elements) == 0 {
 		return 0, false, NoGeometry
@@ -87,7 +86,7 @@ func (v *device) assign(k Kind, usable bool, why Reason) {
 	}
 	v.kind, v.usable, v.reason = k, usable, why
 	if usable && v.spare == nil {
-		v.spare = newView(k)
+		v.spare = kindTable[k].make()
 	}
 }
 
@@ -102,14 +101,17 @@ func (v *device) commit() {
 	old := v.previous
 	v.previous, v.latest, v.spare = v.latest, v.spare, old
 	if v.spare == nil {
-		v.spare = newView(v.kind)
+		v.spare = kindTable[v.kind].make()
 	}
 }
 
-// fill reads a payload into the spare view; false if it is none of the
+// fill reads a message into the spare view; false if it is none of the
 // device's readings, with the reason.
-func (v *device) fill(payload any) (bool, Reason) {
-	switch payload.(type) {
+func (v *device) fill(m player.Reading) (bool, Reason) {
+	if view, ok := v.spare.(single); ok {
+		return view.read(m, v.latest), BadPayload
+	}
+	switch m.Payload.(type) {
 	case *iface.RangerDataRange, *iface.RangerDataRangestamped:
 		if v.dev.Interf != player.InterfaceRanger {
 			return false, BadPayload
@@ -117,7 +119,7 @@ func (v *device) fill(payload any) (bool, Reason) {
 	}
 	switch view := v.spare.(type) {
 	case *Laser:
-		switch p := payload.(type) {
+		switch p := m.Payload.(type) {
 		case *iface.LaserData:
 			view.readLaser(p)
 		case *iface.LaserDataScanpose:
@@ -132,7 +134,7 @@ func (v *device) fill(payload any) (bool, Reason) {
 			return false, BadPayload
 		}
 	case *Sonar:
-		switch p := payload.(type) {
+		switch p := m.Payload.(type) {
 		case *iface.SonarData:
 			view.readSonar(p.Ranges, v.geom.Elements)
 		case *iface.RangerDataRange:
@@ -142,12 +144,6 @@ func (v *device) fill(payload any) (bool, Reason) {
 		default:
 			return false, BadPayload
 		}
-	case *Position:
-		p, ok := payload.(*iface.Position2DData)
-		if !ok {
-			return false, BadPayload
-		}
-		view.readPosition2D(p)
 	}
 	return true, 0
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // AppendFloat appends f as JSON has it: the shortest text that reads back as
@@ -41,22 +42,31 @@ func AppendFloats(dst []byte, fs []float64) []byte {
 	return append(dst, ']')
 }
 
-func appendNumber(dst []byte, name string, f float64) []byte {
-	dst = append(dst, name...)
-	return AppendFloat(dst, f)
+// AppendString appends a text as JSON.
+func AppendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r < 0x20 || r == 0x7f || r == '\u2028' || r == '\u2029':
+			dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
 }
 
-func appendInt(dst []byte, name string, i int) []byte {
-	dst = append(dst, name...)
-	return strconv.AppendInt(dst, int64(i), 10)
-}
-
-func appendBool(dst []byte, name string, b bool) []byte {
-	dst = append(dst, name...)
-	return strconv.AppendBool(dst, b)
-}
-
-func appendFloats(dst []byte, name string, fs []float64) []byte {
-	dst = append(dst, name...)
-	return AppendFloats(dst, fs)
+// appendStrings appends a JSON array of texts.
+func appendStrings(dst []byte, texts []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendString(dst, s)
+	}
+	return append(dst, ']')
 }

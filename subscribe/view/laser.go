@@ -172,22 +172,23 @@ func (l *Laser) within(from, to float64) (first, last int) {
 	return int(a), int(b)
 }
 
-// AppendJSON appends the view as a JSON object.
-func (l *Laser) AppendJSON(dst []byte) []byte {
-	dst = appendFloats(dst, `{"ranges":`, l.Ranges)
-	dst = appendFloats(dst, `,"intensities":`, l.Intensities)
-	dst = appendInt(dst, `,"count":`, l.Count)
-	dst = appendNumber(dst, `,"min":`, l.Min)
-	dst = appendNumber(dst, `,"max":`, l.Max)
-	dst = appendNumber(dst, `,"bearing":`, l.Bearing)
-	dst = appendNumber(dst, `,"angle_min":`, l.AngleMin)
-	dst = appendNumber(dst, `,"angle_max":`, l.AngleMax)
-	dst = appendNumber(dst, `,"resolution":`, l.Resolution)
-	dst = appendNumber(dst, `,"max_range":`, l.MaxRange)
-	dst = appendNumber(dst, `,"front":`, l.Front)
-	dst = appendNumber(dst, `,"left":`, l.Left)
-	dst = appendNumber(dst, `,"right":`, l.Right)
-	dst = appendNumber(dst, `,"time":`, l.Time)
-	dst = appendInt(dst, `,"index":`, l.Index)
-	return append(dst, '}')
+var laserFields = []field[Laser]{
+	numbers("ranges", "m", "the ranges; what is not finite or beyond the maximum is max_range", func(l *Laser) []float64 { return l.Ranges }),
+	numbers("intensities", "", "the intensities, if the device gives any", func(l *Laser) []float64 { return l.Intensities }),
+	whole("count", "", "how many ranges", func(l *Laser) int { return l.Count }),
+	number("min", "m", "the nearest range; max_range for an empty scan", func(l *Laser) float64 { return l.Min }),
+	number("max", "m", "the farthest range; max_range for an empty scan", func(l *Laser) float64 { return l.Max }),
+	number("bearing", "rad", "the bearing of the nearest; 0 for an empty scan", func(l *Laser) float64 { return l.Bearing }),
+	number("angle_min", "rad", "the bearing of the first range", func(l *Laser) float64 { return l.AngleMin }),
+	number("angle_max", "rad", "the bearing of the last range", func(l *Laser) float64 { return l.AngleMax }),
+	number("resolution", "rad", "from one bearing to the next", func(l *Laser) float64 { return l.Resolution }),
+	number("max_range", "m", "the maximum of the device", func(l *Laser) float64 { return l.MaxRange }),
+	number("front", "m", "the nearest within ±30°", func(l *Laser) float64 { return l.Front }),
+	number("left", "m", "the nearest from 30° to 90°", func(l *Laser) float64 { return l.Left }),
+	number("right", "m", "the nearest from -90° to -30°", func(l *Laser) float64 { return l.Right }),
+	number("time", "s", "the time of the scan", func(l *Laser) float64 { return l.Time }),
+	whole("index", "", "the index of the device", func(l *Laser) int { return l.Index }),
 }
+
+// AppendJSON appends the view as a JSON object.
+func (l *Laser) AppendJSON(dst []byte) []byte { return appendFields(dst, l, laserFields) }

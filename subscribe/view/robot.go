@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"callboard/player"
@@ -146,7 +147,7 @@ func (r *Robot) Arrive(m player.Reading) {
 		r.assign()
 	}
 	switch {
-	case isGeometry(m.Payload):
+	case noReading(m.Payload):
 		r.skip(NoView)
 	case !v.usable:
 		r.skip(v.reason)
@@ -157,7 +158,7 @@ func (r *Robot) Arrive(m player.Reading) {
 			r.skip(PartOfScan)
 			return
 		}
-		if ok, why := v.fill(m.Payload); !ok {
+		if ok, why := v.fill(m); !ok {
 			r.skip(why)
 			return
 		}
@@ -167,11 +168,12 @@ func (r *Robot) Arrive(m player.Reading) {
 	}
 }
 
-// isGeometry tells payloads that describe the device instead of its
-// surroundings.
-func isGeometry(payload any) bool {
+// noReading tells payloads that describe the device instead of its
+// surroundings, or have nothing that conditions know.
+func noReading(payload any) bool {
 	switch payload.(type) {
-	case *iface.RangerGeom, *iface.SonarGeom, *iface.Position2DGeom:
+	case *iface.RangerGeom, *iface.SonarGeom, *iface.Position2DGeom, *iface.Position3DGeom, *iface.Position1DGeom, *iface.BumperGeom, *iface.PTZGeom,
+		*iface.CoopobjectDataUserDefined, *iface.CoopobjectReq, *iface.CoopobjectCmd:
 		return true
 	}
 	return false
@@ -208,19 +210,20 @@ func (r *Robot) Last(of player.Addr) *Arrival {
 func (r *Robot) arrive(v *device) *Arrival {
 	a := &r.arrival
 	*a = Arrival{Device: v.dev, Interface: v.interf, Name: v.name, Kind: v.kind, Time: v.time, View: v.latest}
-	for k := range r.byKind {
+	for left := r.have | v.kind.Set(); left != 0; left &= left - 1 {
+		k := Kind(bits.TrailingZeros32(uint32(left)))
 		from := v
-		if Kind(k) != v.kind {
+		if k != v.kind {
 			from = pick(r.byKind[k], v.dev.Index)
 		}
 		if from == nil {
 			continue
 		}
-		a.Now.set(from.latest)
-		a.Have |= Kind(k).Set()
+		a.Now.set(k, from.latest)
+		a.Have |= k.Set()
 		if from.previous != nil {
-			a.Prev.set(from.previous)
-			a.HavePrev |= Kind(k).Set()
+			a.Prev.set(k, from.previous)
+			a.HavePrev |= k.Set()
 		}
 	}
 	return a

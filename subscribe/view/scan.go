@@ -42,7 +42,7 @@ func (r *Robot) takeScan(v *device, m player.Reading) {
 			r.skip(PartOfScan)
 			return
 		}
-		v.fill(m.Payload)
+		v.fill(m)
 		v.spare.stamp(m.Time, int(v.dev.Index))
 		r.release(v)
 		return
@@ -53,7 +53,7 @@ func (r *Robot) takeScan(v *device, m player.Reading) {
 	if v.scan.open {
 		v.scan.habit = plain
 	}
-	if ok, why := v.fill(m.Payload); !ok {
+	if ok, why := v.fill(m); !ok {
 		r.skip(why)
 		return
 	}

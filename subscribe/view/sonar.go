@@ -77,15 +77,16 @@ func (s *Sonar) Sector(from, to float64) float64 {
 	return near
 }
 
-// AppendJSON appends the view as a JSON object.
-func (s *Sonar) AppendJSON(dst []byte) []byte {
-	dst = appendFloats(dst, `{"ranges":`, s.Ranges)
-	dst = appendInt(dst, `,"count":`, s.Count)
-	dst = appendNumber(dst, `,"min":`, s.Min)
-	dst = appendNumber(dst, `,"max":`, s.Max)
-	dst = appendInt(dst, `,"nearest":`, s.Nearest)
-	dst = appendNumber(dst, `,"bearing":`, s.Bearing)
-	dst = appendNumber(dst, `,"time":`, s.Time)
-	dst = appendInt(dst, `,"index":`, s.Index)
-	return append(dst, '}')
+var sonarFields = []field[Sonar]{
+	numbers("ranges", "m", "the ranges, one for each element", func(s *Sonar) []float64 { return s.Ranges }),
+	whole("count", "", "how many ranges", func(s *Sonar) int { return s.Count }),
+	number("min", "m", "the nearest range", func(s *Sonar) float64 { return s.Min }),
+	number("max", "m", "the farthest range", func(s *Sonar) float64 { return s.Max }),
+	whole("nearest", "", "the number of the nearest element, from 0; -1 if there is none", func(s *Sonar) int { return s.Nearest }),
+	number("bearing", "rad", "the bearing of the nearest element", func(s *Sonar) float64 { return s.Bearing }),
+	number("time", "s", "the time of the reading", func(s *Sonar) float64 { return s.Time }),
+	whole("index", "", "the index of the device", func(s *Sonar) int { return s.Index }),
 }
+
+// AppendJSON appends the view as a JSON object.
+func (s *Sonar) AppendJSON(dst []byte) []byte { return appendFields(dst, s, sonarFields) }

@@ -158,7 +158,7 @@ func TestJSON(t *testing.T) {
 		t.Error(diff)
 	}
 	var p Position
-	p.readPosition2D(&iface.Position2DData{Pos: iface.Pose2D{Px: 1, Py: -0.25, Pa: 3}, Vel: iface.Pose2D{Px: 0.3, Py: 0.4, Pa: -1}, Stall: 1})
+	p.read(player.Reading{Payload: &iface.Position2DData{Pos: iface.Pose2D{Px: 1, Py: -0.25, Pa: 3}, Vel: iface.Pose2D{Px: 0.3, Py: 0.4, Pa: -1}, Stall: 1}}, nil)
 	p.stamp(2.5, 1)
 	if diff := cmp.Diff(`{"x":1,"y":-0.25,"yaw":3,"vx":0.3,"vy":0.4,"vyaw":-1,"speed":0.5,"stall":true,"time":2.5,"index":1}`, string(p.AppendJSON(nil))); diff != "" {
 		t.Error(diff)

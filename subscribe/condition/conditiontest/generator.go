@@ -10,9 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Condition draws a condition that is right, of some depth.
-func Condition(t *rapid.T, depth int) string {
-	return generator{t}.bool(rapid.IntRange(0, depth).Draw(t, "depth"), false)
+// Condition draws a condition that is right, of some depth, over readings of
+// all kinds.
+func Condition(t *rapid.T, depth int) string { return ConditionOf(t, depth, allNames) }
+
+// ConditionOf draws a condition over lasers, sonars, positions and what names
+// has.
+func ConditionOf(t *rapid.T, depth int, names Names) string {
+	return generator{t, names}.bool(rapid.IntRange(0, depth).Draw(t, "depth"), false)
 }
 
 var odd = []float64{0, math.Copysign(0, -1), 1, 0.5, -1, 2, 8, math.NaN(), math.NaN(), math.NaN(), math.Inf(1), math.Inf(-1), 1e300, 5e-324}
@@ -23,7 +28,10 @@ func Float(t *rapid.T) float64 {
 }
 
 // generator writes conditions that are right.
-type generator struct{ t *rapid.T }
+type generator struct {
+	t     *rapid.T
+	names Names
+}
 
 func (g generator) pick(options ...func() string) string {
 	return rapid.SampledFrom(options).Draw(g.t, "part")()
@@ -34,7 +42,11 @@ func (g generator) of(texts ...string) string { return rapid.SampledFrom(texts).
 // bool writes what gives true or false; in a predicate # stands for a number.
 func (g generator) bool(depth int, in bool) string {
 	if depth == 0 {
-		return g.of("true", "position.stall", "prev.position.stall", `inside("dock")`, "(laser.min < 1)", `(robot == "r1")`, "(index == 1)", "(sonar.nearest in [0, 1])")
+		return g.pick(
+			func() string {
+				return g.of("true", "position.stall", "prev.position.stall", `inside("dock")`, "(laser.min < 1)", `(robot == "r1")`, "(index == 1)", "(sonar.nearest in [0, 1])")
+			},
+			func() string { return g.further(g.names.truths) })
 	}
 	d := depth - 1
 	if !in && rapid.Bool().Draw(g.t, "known") {
@@ -52,6 +64,15 @@ func (g generator) bool(depth int, in bool) string {
 		func() string { return "(" + g.bool(d, in) + " ? " + g.bool(d, in) + " : " + g.bool(d, in) + ")" },
 		func() string {
 			return "(robot " + g.of("==", "!=", "<", "contains", "startsWith", "endsWith", "matches") + g.of(` "r1"`, ` "r"`, ` ""`) + ")"
+		},
+		func() string {
+			return "(" + g.further(g.names.texts) + g.of(" == ", " != ", " contains ", " startsWith ") + g.of(`"r1"`, `"r"`, "robot") + ")"
+		},
+		func() string {
+			return "(" + g.of(`"r1"`, `"e0040100"`, "robot") + g.of(" in ", " not in ") + g.further(g.names.textLists) + ")"
+		},
+		func() string {
+			return "(" + g.number(d, in) + g.of(" in ", " not in ") + g.list() + ")"
 		},
 		func() string {
 			return "(" + g.of("robot", `"r1"`) + g.of(" in ", " not in ") + g.of(`["r1", "x"]`, `["r2"]`) + ")"
@@ -73,8 +94,13 @@ func (g generator) bool(depth int, in bool) string {
 func (g generator) known() string {
 	op := func() string { return g.of(" < ", " <= ", " > ", " >= ", " == ", " != ") }
 	constant := func() string { return g.of("0", "1", "2", "0.5", "-1", "8", "deg(30)", "1e300", "-0.0", "5e-324") }
-	list := func() string { return g.of("laser.ranges", "prev.laser.ranges", "sonar.ranges") }
+	list := func() string {
+		return g.pick(func() string { return g.of("laser.ranges", "prev.laser.ranges", "sonar.ranges") }, func() string { return g.further(g.names.lists) })
+	}
 	value := func() string {
+		if rapid.Bool().Draw(g.t, "further") {
+			return g.further(g.names.numbers)
+		}
 		return g.of("laser.min", "laser.front", "laser.count", "prev.laser.min", "position.x", "time", "index", "sonar.nearest", "len(laser.ranges)",
 			"sector(laser, -20, 20)", "(position.x - prev.position.x)", "distance(1, 1)", "abs(position.yaw)")
 	}
@@ -101,12 +127,26 @@ func (g generator) known() string {
 			return "robot" + g.of(" == ", " != ") + g.of(`"r1"`, `"r2"`, `"x"`) + " && " + value() + op() + constant()
 		},
 		func() string { return g.of("any", "all", "none", "one") + "(" + list() + ", " + element() + ")" },
+		func() string { return constant() + g.of(" in ", " not in ") + list() },
+		func() string { return g.of("", "!") + g.further(g.names.truths) },
 		func() string { return count() + op() + g.of("0", "1", "2", "3", "-1", "1.5") },
 		func() string { return count() + g.of(" in ", " not in ") + "[0, 2]" },
 	) + ")"
 }
 
+// further writes a value of the kinds that are not named elsewhere.
+func (g generator) further(of []string) string {
+	name := rapid.SampledFrom(of).Draw(g.t, "name")
+	if rapid.IntRange(0, 3).Draw(g.t, "before") == 0 {
+		return "prev." + name
+	}
+	return name
+}
+
 func (g generator) list() string {
+	if rapid.IntRange(0, 2).Draw(g.t, "list") == 0 {
+		return g.further(g.names.lists)
+	}
 	return g.of("laser.ranges", "prev.laser.ranges", "sonar.ranges", "laser.ranges[1:3]", "filter(laser.ranges, # > 0)")
 }
 
@@ -116,6 +156,9 @@ func (g generator) number(depth int, in bool) string {
 			"position.x", "position.speed", "prev.position.x", "time", "index", "0", "1", "2.5", "0.5", "8"}
 		if in {
 			leaves = append(leaves, "#", "#", "#")
+		}
+		if rapid.IntRange(0, 2).Draw(g.t, "leaf") == 0 {
+			return g.further(g.names.numbers)
 		}
 		return g.of(leaves...)
 	}

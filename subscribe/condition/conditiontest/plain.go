@@ -2,6 +2,7 @@ package conditiontest
 
 import (
 	"math"
+	"reflect"
 
 	"callboard/subscribe/view"
 )
@@ -20,8 +21,8 @@ type Plain struct {
 // Env gives the environment for expr.
 func (p Plain) Env() map[string]any {
 	at := p.Now.Position
-	return map[string]any{
-		"laser": p.Now.Laser, "sonar": p.Now.Sonar, "position": at, "prev": &p.Prev,
+	env := map[string]any{
+		"prev":  &p.Prev,
 		"robot": p.Robot, "world": p.World, "interface": p.Interface, "index": p.Index, "time": p.Time,
 		"sector": func(v, from, to any) float64 {
 			return v.(interface {
@@ -33,6 +34,11 @@ func (p Plain) Env() map[string]any {
 		"deg":        func(a any) float64 { return number(a) * (math.Pi / 180) },
 		"angle_diff": func(a, b any) float64 { return angleDiff(number(a), number(b)) },
 	}
+	now := reflect.ValueOf(p.Now)
+	for i := range now.NumField() {
+		env[now.Type().Field(i).Tag.Get("expr")] = now.Field(i).Interface()
+	}
+	return env
 }
 
 func number(v any) float64 {

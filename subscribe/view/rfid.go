@@ -1,0 +1,51 @@
+package view
+
+import (
+	"encoding/hex"
+
+	"callboard/player"
+	"callboard/player/iface"
+)
+
+// RFID is the radio tags in reach.
+type RFID struct {
+	Count int       `expr:"count"`
+	Tags  []string  `expr:"tags"`
+	Types []float64 `expr:"types"`
+	Stamp
+
+	hex [2 * longestTag]byte
+}
+
+// longestTag, in bytes, is how much of a tag's number conditions see.
+const longestTag = 64
+
+func (r *RFID) read(m player.Reading, _ View) bool {
+	d, ok := m.Payload.(*iface.RFIDData)
+	if !ok {
+		return false
+	}
+	before := r.Tags
+	r.Count, r.Tags, r.Types = len(d.Tags), r.Tags[:0], r.Types[:0]
+	for i := range d.Tags {
+		guid := d.Tags[i].GUID
+		number := r.hex[:hex.Encode(r.hex[:], guid[:min(len(guid), longestTag)])]
+		r.Types = append(r.Types, float64(d.Tags[i].Type))
+		// What was there keeps its text, so that it is not made anew.
+		if i < len(before) && before[i] == string(number) {
+			r.Tags = append(r.Tags, before[i])
+		} else {
+			r.Tags = append(r.Tags, string(number))
+		}
+	}
+	return true
+}
+
+var rfidFields = with(
+	whole("count", "", "how many tags", func(r *RFID) int { return r.Count }),
+	texts("tags", "the number of each in hexadecimal digits, as \"e0040100\"", func(r *RFID) []string { return r.Tags }),
+	numbers("types", "", "the type of each, the driver's", func(r *RFID) []float64 { return r.Types }),
+)
+
+// AppendJSON appends the view as a JSON object.
+func (r *RFID) AppendJSON(dst []byte) []byte { return appendFields(dst, r, rfidFields) }

@@ -1,0 +1,34 @@
+package view
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// longestText, in bytes, is how much of a text conditions see.
+const longestText = 1024
+
+// setText sets a text to the bytes up to the first NUL. It allocates only if
+// that changes it.
+func setText(dst *string, b []byte) {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	if *dst != string(b) {
+		*dst = string(b)
+	}
+}
+
+// shortened gives a text up to the first NUL, not longer than longestText.
+func shortened(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	if len(s) <= longestText {
+		return s
+	}
+	end := longestText
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strings.Clone(s[:end])
+}
