@@ -22,6 +22,7 @@ type event struct {
 	Player string   `json:"player,omitempty"` // host:port of its server
 	Logged string   `json:"logged,omitempty"` // RFC 3339; of a log only
 	Lost   uint64   `json:"lost,omitempty"`
+	Goes   bool     `json:"continued,omitempty"` // of up: Record.Continued
 	Device []device `json:"devices,omitempty"`
 }
 
@@ -156,7 +157,7 @@ func addressOf(name string) (player.Addr, error) {
 
 // eventOf makes the event of a record that is not Data.
 func eventOf(r *Record) event {
-	e := event{Event: r.Kind.String(), Robot: r.Robot, World: r.World, Player: r.Player, Lost: r.Count}
+	e := event{Event: r.Kind.String(), Robot: r.Robot, World: r.World, Player: r.Player, Lost: r.Count, Goes: r.Continued}
 	for _, d := range r.Devices {
 		e.Device = append(e.Device, describe(d))
 	}
@@ -184,7 +185,7 @@ func parseEvent(text []byte) (*Record, error) {
 	if err := json.Unmarshal(text, &e); err != nil {
 		return nil, err
 	}
-	r := &Record{Robot: e.Robot, World: e.World, Player: e.Player, Count: e.Lost}
+	r := &Record{Robot: e.Robot, World: e.World, Player: e.Player, Count: e.Lost, Continued: e.Goes}
 	if e.Robot == "" {
 		return nil, fmt.Errorf("an event without robot")
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"slices"
 
 	"callboard/player"
 	"callboard/player/iface"
@@ -21,40 +20,26 @@ const lookAhead = 4 << 20
 // localhost is 127.0.0.1 as Player has it; 0 stands for it, too.
 const localhost = 0x0100007f
 
+// eventMark stands before an event in the ## line of a log.
+const eventMark = "callboard "
+
 // logSource gives the records of a Player log.
 type logSource struct {
+	tracker
 	file    *File
 	options Options
 	lines   *playerlog.Reader
-	devices map[player.Addr]*logDevice
-	robots  map[string]*logRobot // by name
-	servers map[server]*logRobot // of a server's devices that no remark told of
-	pending []Record             // to be given before line
-	line    *playerlog.Line      // read, to be given; nil: none
-	err     error                // that came instead
+	servers map[server]*robot // of a server's devices that no event told of
+	line    *playerlog.Line   // read, to be given; nil: none
+	err     error             // that came instead
 	out     Record
 }
 
 // server is a Player server as the lines have it.
 type server struct{ host, port uint32 }
 
-// logRobot is a robot of a log.
-type logRobot struct {
-	name, world, player string
-	up                  bool
-}
-
-// logDevice is a device that lines are of.
-type logDevice struct {
-	robot  *logRobot
-	device *player.Device
-	// told: a remark told its geometry or configuration, with all their digits;
-	// what lines tell is the same, rounded.
-	toldGeometry, toldConfig bool
-}
-
 func newLogSource(f *File, o Options) (*logSource, error) {
-	s := &logSource{file: f, options: o, devices: map[player.Addr]*logDevice{}, robots: map[string]*logRobot{}, servers: map[server]*logRobot{}}
+	s := &logSource{tracker: newTracker(), file: f, options: o, servers: map[server]*robot{}}
 	if err := s.foresee(); err != nil {
 		return nil, err
 	}
@@ -74,66 +59,37 @@ func addr(a player.Addr) player.Addr {
 	return a
 }
 
+// logPlace is where the messages of a device of a log come from.
+func logPlace(a player.Addr) place { return place{addr: addr(a)} }
+
 // want tells the line reader what of a message to read: geometry always.
 func (s *logSource) want(h *player.Header) bool {
 	if h.Type != player.Data {
 		return true
 	}
-	d := s.devices[addr(h.Addr)]
+	d := s.devices[logPlace(h.Addr)]
 	return d == nil || iface.Describes(h.Interf, h.Subtype) || s.options.Want(d.device, h.Subtype)
 }
 
 // remark takes a ## line.
 func (s *logSource) remark(text []byte) error {
-	text, ours := bytes.CutPrefix(text, []byte("callboard {"))
-	if !ours {
+	text, ours := bytes.CutPrefix(text, []byte(eventMark))
+	if !ours || !bytes.HasPrefix(text, []byte("{")) {
 		return nil
 	}
-	rec, err := parseEvent(append([]byte("{"), text...))
+	rec, err := parseEvent(text)
 	if err != nil {
 		return fmt.Errorf("%w; expected what callboard record writes behind ## callboard", err)
 	}
-	r := s.robot(rec)
-	for _, d := range rec.Devices {
-		s.tell(r, d)
-	}
-	if rec.Device != nil {
-		s.tell(r, rec.Device)
-	}
-	s.pending = append(s.pending, *rec)
+	s.event(rec, func(d *player.Device) place { return logPlace(d.Addr) })
 	return nil
-}
-
-// robot gives the robot that an event is of.
-func (s *logSource) robot(rec *Record) *logRobot {
-	r := s.robots[rec.Robot]
-	if r == nil {
-		r = &logRobot{name: rec.Robot}
-		s.robots[rec.Robot] = r
-	}
-	r.world, r.player = rec.World, rec.Player
-	switch rec.Kind {
-	case Up:
-		r.up = true
-	case Down:
-		r.up = false
-	}
-	return r
-}
-
-// tell notes a device that a remark has told of.
-func (s *logSource) tell(r *logRobot, d *player.Device) {
-	s.devices[addr(d.Addr)] = &logDevice{robot: r, device: d, toldGeometry: d.Geometry != nil, toldConfig: d.Config != nil}
 }
 
 func (s *logSource) next() (*Record, error) {
 	for {
-		if len(s.pending) > 0 {
-			s.out = s.pending[0]
-			s.pending = s.pending[1:]
+		if s.take(&s.out) {
 			return &s.out, nil
 		}
-		s.pending = nil
 		if s.line != nil || s.err != nil {
 			line, err := s.line, s.err
 			s.line, s.err = nil, nil
@@ -145,74 +101,28 @@ func (s *logSource) next() (*Record, error) {
 			}
 			continue
 		}
-		if err := s.read(); err != nil {
-			return nil, err
+		line, err := s.lines.Next()
+		if p := (*playerlog.Problem)(nil); errors.As(err, &p) {
+			err = problem(p, 0)
+		}
+		if s.line, s.err = line, err; err == nil {
+			a := line.Header.Addr
+			s.introduce(logPlace(a), a, func() *robot { return s.owner(a) })
 		}
 	}
-}
-
-// read reads the next line and says what must be told before it.
-func (s *logSource) read() error {
-	line, err := s.lines.Next()
-	var p *playerlog.Problem
-	if errors.As(err, &p) {
-		err = problem(p, 0)
-	}
-	if err != nil {
-		s.err = err
-		return nil
-	}
-	s.line = line
-	s.introduce(line)
-	return nil
 }
 
 func problem(p *playerlog.Problem, offset int64) *Problem {
 	return &Problem{File: p.File, Line: p.Line, Column: p.Column, Offset: offset, Warning: p.Severity == playerlog.Warning, Message: p.Message}
 }
 
-// introduce sees to it that the line's device is known, and its robot up.
-func (s *logSource) introduce(line *playerlog.Line) {
-	h := line.Header
-	d := s.devices[addr(h.Addr)]
-	if d == nil {
-		d = &logDevice{robot: s.owner(h.Addr), device: nil}
-		d.device = &player.Device{Addr: h.Addr, Robot: d.robot.name, World: d.robot.world}
-		s.devices[addr(h.Addr)] = d
-		if d.robot.up {
-			s.pending = append(s.pending, s.about(d.robot, Record{Kind: Known, Device: d.device}))
-		}
-	}
-	if d.robot.up {
-		return
-	}
-	d.robot.up = true
-	up := s.about(d.robot, Record{Kind: Up})
-	for _, one := range s.devices {
-		if one.robot == d.robot {
-			up.Devices = append(up.Devices, one.device)
-		}
-	}
-	slices.SortFunc(up.Devices, func(a, b *player.Device) int { return compare(a.Addr, b.Addr) })
-	s.pending = append(s.pending, up)
-}
-
-func compare(a, b player.Addr) int {
-	for _, pair := range [][2]uint32{{a.Host, b.Host}, {a.Robot, b.Robot}, {uint32(a.Interf), uint32(b.Interf)}, {uint32(a.Index), uint32(b.Index)}} {
-		if pair[0] != pair[1] {
-			return int(int64(pair[0]) - int64(pair[1]))
-		}
-	}
-	return 0
-}
-
-// owner gives the robot of a device that no remark has told of: the one of its
+// owner gives the robot of a device that no event has told of: the one of its
 // server.
-func (s *logSource) owner(a player.Addr) *logRobot {
+func (s *logSource) owner(a player.Addr) *robot {
 	key := server{addr(a).Host, a.Robot}
 	r := s.servers[key]
 	if r == nil {
-		r = &logRobot{name: serverName(a)}
+		r = &robot{name: serverName(a)}
 		if same := s.robots[r.name]; same != nil {
 			r = same
 		}
@@ -232,18 +142,13 @@ func serverName(a player.Addr) string {
 	return fmt.Sprintf("%s:%d", ip, a.Robot)
 }
 
-func (s *logSource) about(r *logRobot, rec Record) Record {
-	rec.Robot, rec.World, rec.Player = r.name, r.world, r.player
-	return rec
-}
-
 // record makes the line's record; nil if it has nothing to tell. What it
 // teaches of a device comes first.
 func (s *logSource) record(line *playerlog.Line) *Record {
 	h := line.Header
-	d := s.devices[addr(h.Addr)]
-	news := s.learn(d, line.Payload)
-	rec := s.about(d.robot, Record{Device: d.device, Header: h, Payload: line.Payload, Line: line.Number, Offset: line.Offset})
+	d := s.devices[logPlace(h.Addr)]
+	news := d.learn(line.Payload)
+	rec := d.robot.about(Record{Device: d.device, Header: h, Payload: line.Payload, Line: line.Number, Offset: line.Offset})
 	if line.Odd != nil {
 		rec.Odd = problem(line.Odd, line.Offset)
 	}
@@ -253,7 +158,6 @@ func (s *logSource) record(line *playerlog.Line) *Record {
 		known.Kind, known.Payload, known.Odd = Known, nil, nil
 		known.Header = player.Header{}
 		rec.Kind = Data
-		s.line = nil
 		s.out = known
 		s.pending = append(s.pending, rec)
 		return &s.out
@@ -268,26 +172,7 @@ func (s *logSource) record(line *playerlog.Line) *Record {
 	return &s.out
 }
 
-// learn takes what a payload tells of a device, and tells whether it is news.
-func (s *logSource) learn(d *logDevice, payload any) bool {
-	g, c := d.device.Geometry, d.device.Config
-	if !iface.Learn(payload, &g, &c) {
-		return false
-	}
-	if d.toldGeometry {
-		g = d.device.Geometry
-	}
-	if d.toldConfig {
-		c = d.device.Config
-	}
-	if g == d.device.Geometry && c == d.device.Config {
-		return false
-	}
-	n := *d.device
-	n.Geometry, n.Config = g, c
-	d.device = &n
-	return true
-}
+func (s *logSource) close() {}
 
 // foresee reads the head of a log that does not tell its robots, for their
 // devices and the geometry that stands before the first reading.
@@ -301,7 +186,7 @@ func (s *logSource) foresee() error {
 		R: io.LimitReader(in, lookAhead), Name: s.file.name,
 		Want: func(h *player.Header) bool { return h.Type != player.Data && !data },
 		Remark: func(text []byte) error {
-			told = told || bytes.HasPrefix(text, []byte("callboard {"))
+			told = told || bytes.HasPrefix(text, []byte(eventMark+"{"))
 			return nil
 		},
 	})
@@ -319,14 +204,12 @@ func (s *logSource) foresee() error {
 			return nil
 		}
 		data = data || line.Header.Type == player.Data
-		key := addr(line.Header.Addr)
-		d := s.devices[key]
+		a := line.Header.Addr
+		d := s.devices[logPlace(a)]
 		if d == nil {
-			r := s.owner(line.Header.Addr)
-			d = &logDevice{robot: r, device: &player.Device{Addr: line.Header.Addr, Robot: r.name}}
-			s.devices[key] = d
+			d = s.add(logPlace(a), s.owner(a), a)
 		}
-		s.learn(d, line.Payload)
+		d.learn(line.Payload)
 	}
 	clear(s.devices)
 	clear(s.servers)

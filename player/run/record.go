@@ -47,7 +47,11 @@ type Record struct {
 	Logged time.Time // when it was recorded; zero if the format does not tell
 
 	Devices []*player.Device // Up: all that were opened, in the server's order
-	Device  *player.Device   // Known, Data: with all that is known from here on
+	// Continued: the session of this Up began in an earlier file of the same
+	// recording, which went on in this one. Who reads both in order takes it as
+	// no new session.
+	Continued bool
+	Device    *player.Device // Known, Data: with all that is known from here on
 	// Header is that of the message, as the Player server sent it (Data), or of
 	// the answer that told the geometry or configuration (Known; Type is Ack, and
 	// zero if nothing but the recorder told it). Timestamp is in s, by the

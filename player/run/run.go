@@ -6,6 +6,8 @@
 //	f, err := run.Open("lab.mcap")
 //	…
 //	r, err := f.Reader(run.Options{})
+//	…
+//	defer r.Close()
 //	for {
 //		rec, err := r.Next()
 //		…
@@ -160,6 +162,7 @@ type Reader struct {
 // source is a format's way to give records.
 type source interface {
 	next() (*Record, error)
+	close()
 }
 
 // Reader makes a Reader that begins with the run's first record.
@@ -172,8 +175,8 @@ func (f *File) Reader(o Options) (*Reader, error) {
 	switch f.format {
 	case Log:
 		s, err = newLogSource(f, o)
-	default:
-		err = fmt.Errorf("run: %s is an MCAP file, which this version does not read", f.name)
+	case MCAP:
+		s, err = newMCAPSource(f, o)
 	}
 	if err != nil {
 		return nil, err
@@ -185,3 +188,6 @@ func (f *File) Reader(o Options) (*Reader, error) {
 // reading goes on after it. io.EOF is the end, anything else an error that
 // ends the reading.
 func (r *Reader) Next() (*Record, error) { return r.source.next() }
+
+// Close frees what reading holds beside memory; the File stays open.
+func (r *Reader) Close() { r.source.close() }

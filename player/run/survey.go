@@ -42,6 +42,7 @@ func (f *File) Survey(ctx context.Context, progress func(offset int64)) (*Survey
 	if err != nil {
 		return nil, err
 	}
+	defer r.Close()
 	s := &surveyor{robots: map[string]*Robot{}, last: map[place]float64{}}
 	for n := 0; ; n++ {
 		if n%surveyEvery == 0 && ctx.Err() != nil {
