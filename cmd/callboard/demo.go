@@ -124,8 +124,7 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	n, err := d.network(s, data)
 	if err != nil {
-		s.close()
-		return err
+		return errors.Join(err, s.ports.close())
 	}
 	d.announce(n, s)
 	group, running := errgroup.WithContext(ctx)
@@ -185,7 +184,7 @@ func (d *demo) announce(n *network, s *simulation) {
 	for _, b := range n.brokers {
 		fmt.Fprintln(p.stdout, b.URL())
 	}
-	s.print(p.stdout)
+	s.ports.print(p.stdout)
 	watch := p.commandName() + " watch 'laser.min < 1'"
 	if url := n.brokers[0].WebSocketURL(); url != defaultBroker {
 		watch += " --broker " + url

@@ -14,10 +14,10 @@ import (
 // stopTime is how long a command may take to stop once it is asked to.
 const stopTime = 5 * time.Second
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(execute()) }
 
-// run runs the binary until its command ends.
-func run() int {
+// execute runs the binary until its command ends.
+func execute() int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 2)

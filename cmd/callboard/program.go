@@ -42,7 +42,7 @@ func (c command) fullName() string { return strings.TrimPrefix(c.parent+" "+c.na
 // commands lists the subcommands in the order of the help.
 func (p *program) commands() []command {
 	return []command{
-		p.demo(), p.serve(), p.sim(),
+		p.demo(), p.serve(), p.sim(), p.replay(),
 		p.watch(), p.send(), p.status(),
 		p.check(), p.bench(), p.help(),
 	}

@@ -56,7 +56,7 @@ it serves there. Without FILE, --robots N takes a bundled world with a swarm.`,
 			if err != nil {
 				return err
 			}
-			s.print(p.stdout)
+			s.ports.print(p.stdout)
 			return s.run(ctx)
 		},
 	}

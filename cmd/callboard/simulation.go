@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"callboard/player"
@@ -28,7 +26,7 @@ type simulation struct {
 	file   *worldfile.World
 	world  *sim.World
 	driver *simdriver.Simulation
-	ports  []robotPort
+	ports  playerServers
 }
 
 // robotPort is a Player server and the robots behind it.
@@ -74,8 +72,7 @@ func newSimulation(c simulationConfig) (*simulation, error) {
 	}
 	for i, group := range groups {
 		if err := s.listen(c, i, group); err != nil {
-			s.close()
-			return nil, err
+			return nil, errors.Join(err, s.ports.close())
 		}
 	}
 	return s, nil
@@ -124,22 +121,6 @@ func (s *simulation) run(ctx context.Context) error {
 	err := group.Wait()
 	over()
 	return err
-}
-
-// close lets go of the ports of a simulation that is not run.
-func (s *simulation) close() {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, port := range s.ports {
-		port.server.Run(ended)
-	}
-}
-
-// print prints a line for each port.
-func (s *simulation) print(w io.Writer) {
-	for _, port := range s.ports {
-		fmt.Fprintf(w, "player://%s %s\n", port.address, strings.Join(port.robots, " "))
-	}
 }
 
 // listenNext listens on the i-th port from an address on; port 0 takes free

@@ -41,10 +41,10 @@ func (r *room) set(c *conn, crowded bool) {
 // a queue (Config.QueueLength, QueueBytes) is published between two calls. With
 // a Publisher that is not a Server's it does not wait.
 func WaitRoom(ctx context.Context, pub Publisher) error {
-	p, ok := pub.(publisher)
-	if !ok || p.s.crowded.Load() == 0 {
+	if HasRoom(pub) {
 		return nil
 	}
+	p := pub.(publisher)
 	p.s.room.mu.Lock()
 	free := p.s.room.free
 	p.s.room.mu.Unlock()
@@ -57,6 +57,12 @@ func WaitRoom(ctx context.Context, pub Publisher) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// HasRoom tells whether WaitRoom would not wait.
+func HasRoom(pub Publisher) bool {
+	p, ok := pub.(publisher)
+	return !ok || p.s.crowded.Load() == 0
 }
 
 // Crowded lists the addresses of the clients that WaitRoom waits for.
