@@ -115,6 +115,7 @@ func (s *session) leave() {
 // loop handles what has come, does what is due, waits for more.
 func (s *session) loop(ctx context.Context) error {
 	for {
+		handled := false
 		for {
 			h, body, ok, err := s.in.next()
 			if err != nil {
@@ -123,6 +124,7 @@ func (s *session) loop(ctx context.Context) error {
 			if !ok {
 				break
 			}
+			handled = true
 			s.count.messages.Add(1)
 			if err := s.handle(h, body); err != nil {
 				return err
@@ -133,6 +135,9 @@ func (s *session) loop(ctx context.Context) error {
 			s.cfg.Relay.Burst()
 		}
 		now := time.Now()
+		if handled {
+			s.lastRead = now // a Handler that takes its time is no silence of the server
+		}
 		if s.mail.Swap(false) {
 			if err := s.reconcile(now); err != nil {
 				return err

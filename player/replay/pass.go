@@ -52,6 +52,7 @@ func (p *pass) play() {
 	if !p.begin() {
 		return
 	}
+	p.pacer.set(time.Now(), true, p.replay.speedNow())
 	for some {
 		group := p.group()
 		if group[0].answer == nil && !p.wait(group[0].line) {

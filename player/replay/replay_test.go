@@ -1,0 +1,677 @@
+package replay_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"callboard/player"
+	"callboard/player/client"
+	"callboard/player/iface"
+	"callboard/player/playerlog"
+	"callboard/player/replay"
+	"callboard/player/run"
+	"callboard/player/server"
+)
+
+var (
+	position = player.Addr{Interf: player.InterfacePosition2D}
+	laser    = player.Addr{Interf: player.InterfaceLaser}
+	logDev   = player.Addr{Interf: player.InterfaceLog}
+)
+
+// at is a position2d message of a port, whose x is its time.
+type at struct {
+	port uint32
+	time float64
+}
+
+// logText makes a log of position2d messages, each port's geometry before its
+// first.
+func logText(t testing.TB, messages ...at) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := playerlog.NewWriter(playerlog.WriterConfig{W: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(m at, typ player.Type, payload any) {
+		h := player.Header{Addr: player.Addr{Robot: m.port, Interf: player.InterfacePosition2D}, Type: typ, Subtype: 1, Timestamp: m.time}
+		if err := w.Write(h, payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[uint32]bool{}
+	for _, m := range messages {
+		if !seen[m.port] {
+			seen[m.port] = true
+			write(m, player.Ack, &iface.Position2DGeom{Size: iface.BBox3D{Sl: float64(m.port), Sw: 0.25}})
+		}
+		write(m, player.Data, &iface.Position2DData{Pos: iface.Pose2D{Px: m.time}})
+	}
+	return out.Bytes()
+}
+
+// every gives n messages of a port, step s apart.
+func every(port uint32, from, step float64, n int) []at {
+	out := make([]at, n)
+	for i := range out {
+		out[i] = at{port, from + float64(i)*step}
+	}
+	return out
+}
+
+func source(t testing.TB, name string, text []byte) replay.Source {
+	t.Helper()
+	f, err := run.New(run.Config{R: bytes.NewReader(text), Size: int64(len(text)), Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Survey(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replay.Source{File: f, Survey: s}
+}
+
+// rig serves a replay over pipes.
+type rig struct {
+	t      testing.TB
+	replay *replay.Replay
+	pipes  []*server.PipeListener
+	ports  []*server.Server
+	log    *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start serves it until the test ends.
+func start(t testing.TB, cfg replay.Config) *rig {
+	t.Helper()
+	g := &rig{t: t, log: &lockedBuffer{}}
+	cfg.Logger = slog.New(slog.NewTextHandler(g.log, nil))
+	var err error
+	if g.replay, err = replay.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, p := range g.replay.Ports() {
+		pipe := server.NewPipeListener(fmt.Sprint(p.Recorded), 4096)
+		s, err := server.New(server.Config{Listener: pipe, Drivers: []server.Driver{p}, Clock: p.Clock, Port: p.Recorded})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.pipes, g.ports = append(g.pipes, pipe), append(g.ports, s)
+		running.Go(func() { s.Run(ctx) })
+	}
+	running.Go(func() {
+		if err := g.replay.Run(ctx); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+	return g
+}
+
+// got is a message as a client got it.
+type got struct {
+	at   time.Duration // since the client began
+	time float64       // of the message, s
+}
+
+// reader is a client that notes what it gets.
+type reader struct {
+	t      testing.TB
+	client *client.Client
+	begun  time.Time
+	stop   func()
+
+	mu       sync.Mutex
+	up       chan struct{}
+	devices  []client.Device
+	messages []got
+	hold     chan struct{} // messages wait until it is closed; nil: they do not
+}
+
+func (r *reader) Up(d []client.Device)  { r.devices = d; close(r.up) }
+func (r *reader) Changed(client.Device) {}
+func (r *reader) Round()                {}
+func (r *reader) Overflow(n uint64)     { r.t.Errorf("%d messages were lost", n) }
+func (r *reader) Down(error)            {}
+func (r *reader) Message(h player.Header, payload any) {
+	if r.hold != nil {
+		<-r.hold
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.messages = append(r.messages, got{time.Since(r.begun), h.Timestamp})
+	if p, ok := payload.(*iface.Position2DData); ok && p.Pos.Px != h.Timestamp {
+		r.t.Errorf("the message of %v holds %v", h.Timestamp, p.Pos.Px)
+	}
+}
+
+// read connects to the i-th port and opens what open tells; nil: everything.
+func (g *rig) read(i int, open func(player.Addr) bool) *reader {
+	g.t.Helper()
+	return g.readHeld(i, open, nil)
+}
+
+// readHeld is read, and the client takes no message until hold is closed.
+func (g *rig) readHeld(i int, open func(player.Addr) bool, hold chan struct{}) *reader {
+	g.t.Helper()
+	if open == nil {
+		open = func(a player.Addr) bool { return a.Interf == player.InterfacePosition2D }
+	}
+	r := &reader{t: g.t, begun: time.Now(), up: make(chan struct{}), hold: hold}
+	c, err := client.New(client.Config{Address: "replay", Dial: g.pipes[i].Dial, Open: open, Handler: r})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	r.client = c
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); c.Run(ctx) }()
+	r.stop = sync.OnceFunc(func() { cancel(); <-done })
+	g.t.Cleanup(r.stop)
+	<-r.up
+	return r
+}
+
+func (r *reader) all() []got {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]got(nil), r.messages...)
+}
+
+func (r *reader) times() []float64 {
+	var out []float64
+	for _, m := range r.all() {
+		out = append(out, m.time)
+	}
+	return out
+}
+
+// expect fails unless the messages so far are those of these times.
+func (r *reader) expect(want ...float64) {
+	r.t.Helper()
+	if got, want := fmt.Sprint(r.times()), fmt.Sprint(want); got != want {
+		r.t.Errorf("got the messages of %v, expected %v", got, want)
+	}
+}
+
+// spaced fails unless they came at these times after the first, in s.
+func (r *reader) spaced(want ...float64) {
+	r.t.Helper()
+	all := r.all()
+	if len(all) != len(want) {
+		r.t.Fatalf("got %d messages, expected %d: %v", len(all), len(want), all)
+	}
+	for i, m := range all {
+		if d := (m.at - all[0].at).Seconds() - want[i]; d < -0.001 || d > 0.001 {
+			r.t.Errorf("message %d came %v after the first, expected %v s", i, m.at-all[0].at, want[i])
+		}
+	}
+}
+
+// passes lets time pass, of the bubble.
+func passes(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func (r *reader) request(addr player.Addr, subtype uint8, req, answer any) error {
+	r.t.Helper()
+	return r.client.Request(context.Background(), addr, subtype, req, answer)
+}
+
+// must fails unless the request is acknowledged.
+func (r *reader) must(addr player.Addr, subtype uint8, req, answer any) {
+	r.t.Helper()
+	if err := r.request(addr, subtype, req, answer); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *reader) state() uint8 {
+	r.t.Helper()
+	var s iface.LogGetState
+	r.must(logDev, iface.ReqLogGetState, nil, &s)
+	if s.Type != iface.LogTypeRead {
+		r.t.Errorf("the log device is of type %d, expected %d", s.Type, iface.LogTypeRead)
+	}
+	return s.State
+}
+
+func (r *reader) play(on uint8) {
+	r.t.Helper()
+	r.must(logDev, iface.ReqLogSetReadState, &iface.LogSetReadState{State: on}, nil)
+}
+
+func (r *reader) rewind() {
+	r.t.Helper()
+	r.must(logDev, iface.ReqLogSetReadRewind, nil, nil)
+}
+
+func bubble(t *testing.T, test func(t *testing.T)) { t.Helper(); synctest.Test(t, test) }
+
+func TestReplayKeepsTheSpacing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, at{6665, 10}, at{6665, 10.5}, at{6665, 10.6}, at{6665, 13}))}, Speed: 1})
+		passes(time.Hour) // it begins when a device is opened
+		r := g.read(0, nil)
+		passes(10 * time.Second)
+		r.expect(10, 10.5, 10.6, 13)
+		r.spaced(0, 0.5, 0.6, 3)
+		if first := r.all()[0].at; first > 150*time.Millisecond {
+			t.Errorf("it began after %v, expected a tenth of a second", first)
+		}
+		if len(r.devices) != 1 || r.devices[0].Geometry == nil || r.devices[0].Geometry.Size.L != 6665 {
+			t.Errorf("the devices are %+v, expected position2d:0 with its geometry", r.devices)
+		}
+		if p := g.replay.Progress(); !p.Ended || p.At != 3*time.Second || p.Length != 3*time.Second || p.Messages != 4 {
+			t.Errorf("progress is %+v", p)
+		}
+	})
+}
+
+func TestReplaySpeed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 0, 1, 5)...))}, Speed: 4})
+		r := g.read(0, nil)
+		passes(5 * time.Second)
+		r.spaced(0, 0.25, 0.5, 0.75, 1)
+	})
+}
+
+// Where time runs back, or is far ahead, the replay goes on at once, and the
+// spacing from there on is the recording's.
+func TestReplayOfOddTimes(t *testing.T) {
+	for name, c := range map[string]struct {
+		times  []float64
+		spaced []float64
+		told   string
+	}{
+		"runs back":         {[]float64{100, 101, 40, 41, 43}, []float64{0, 1, 1, 2, 4}, ""},
+		"a little disorder": {[]float64{100, 100.2, 100.1, 100.3}, []float64{0, 0.2, 0.2, 0.3}, ""},
+		"a gap":             {[]float64{0, 1, 601, 602}, []float64{0, 1, 601, 602}, ""},
+		"the clock is set":  {[]float64{5, 6, 1795985319, 1795985320}, []float64{0, 1, 1, 2}, "the replay goes on at once"},
+		"and set back":      {[]float64{1795985319, 1795985320, 6, 8}, []float64{0, 1, 1, 3}, ""},
+		"negative":          {[]float64{-2, -1, 0, 1}, []float64{0, 1, 2, 3}, ""},
+		"all at once":       {[]float64{7, 7, 7}, []float64{0, 0, 0}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var messages []at
+				for _, time := range c.times {
+					messages = append(messages, at{6665, time})
+				}
+				g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, messages...))}, Speed: 1})
+				r := g.read(0, nil)
+				passes(15 * time.Minute)
+				r.expect(c.times...)
+				r.spaced(c.spaced...)
+				if log := g.log.String(); c.told == "" && log != "" && !strings.Contains(log, "level=INFO") || !strings.Contains(log, c.told) {
+					t.Errorf("told %q, expected %q", log, c.told)
+				}
+			})
+		})
+	}
+}
+
+// Robots whose clocks differ keep the spacing of each.
+func TestReplayOfSeveralClocks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const unix = 1795985319
+		var messages []at
+		for i := range 5 {
+			messages = append(messages, at{6665, float64(i)}, at{6666, unix + float64(i)})
+		}
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, messages...))}, Speed: 1})
+		a, b := g.read(0, nil), g.read(1, nil)
+		passes(10 * time.Second)
+		a.spaced(0, 1, 2, 3, 4)
+		b.spaced(0, 1, 2, 3, 4)
+	})
+}
+
+// Two robots lose nothing if they are opened one soon after the other, and
+// what is lost otherwise is told.
+func TestReplayWaitsForAllServers(t *testing.T) {
+	messages := append(every(6665, 0, 0.01, 300), every(6666, 0.005, 0.01, 300)...)
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, messages...))}})
+		a := g.read(0, nil)
+		passes(500 * time.Millisecond)
+		b := g.read(1, nil)
+		passes(time.Second)
+		if len(a.all()) != 300 || len(b.all()) != 300 || strings.Contains(g.log.String(), "missed") {
+			t.Errorf("got %d and %d messages, expected 300 each", len(a.all()), len(b.all()))
+		}
+	})
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 0, 1, 10)...)), source(t, "b.log", logText(t, every(6666, 0, 1, 10)...))}, Speed: 1})
+		a := g.read(0, nil)
+		passes(5500 * time.Millisecond)
+		b := g.read(1, nil)
+		passes(10 * time.Second)
+		if len(a.all()) != 10 || len(b.all()) != 5 || !strings.Contains(g.log.String(), "missed=5") {
+			t.Errorf("got %d and %d messages, expected 10 and 5; told %q", len(a.all()), len(b.all()), g.log)
+		}
+	})
+}
+
+// As fast as possible loses nothing to a client that is slow.
+func TestReplayAtMaxSpeedLosesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n = 6000
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 0, 0.1, n)...))}})
+		hold := make(chan struct{})
+		fast, slow := g.read(0, nil), g.readHeld(0, nil, hold)
+		passes(20 * time.Second)
+		if got := len(fast.all()); got >= n {
+			t.Errorf("the fast client got all %d messages while the slow one took none", got)
+		}
+		if !strings.Contains(g.log.String(), "the replay waits for clients that do not read") {
+			t.Errorf("told %q, expected that clients are waited for", g.log)
+		}
+		close(hold)
+		passes(time.Minute)
+		for _, r := range []*reader{fast, slow} {
+			times := r.times()
+			if len(times) != n {
+				t.Fatalf("got %d messages, expected %d", len(times), n)
+			}
+		}
+		for _, s := range g.ports {
+			if lost := s.Stats().QueueFull; lost > 0 {
+				t.Errorf("%d messages were dropped", lost)
+			}
+		}
+	})
+}
+
+func TestReplayFromToLoop(t *testing.T) {
+	text := logText(t, every(6665, 100, 1, 10)...)
+	sec := func(s float64) replay.Point { return replay.Point{Set: true, Seconds: s} }
+	clock := func(s float64) replay.Point { return replay.Point{Set: true, Absolute: true, Seconds: s} }
+	for name, c := range map[string]struct {
+		from, to replay.Point
+		want     []float64
+	}{
+		"from":    {from: sec(7), want: []float64{107, 108, 109}},
+		"to":      {to: sec(2), want: []float64{100, 101, 102}},
+		"both":    {from: sec(3.5), to: sec(5), want: []float64{104, 105}},
+		"clock":   {from: clock(103), to: clock(104.5), want: []float64{103, 104}},
+		"nothing": {from: sec(100)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", text)}, Speed: 1, From: c.from, To: c.to})
+				r := g.read(0, nil)
+				passes(500 * time.Millisecond)
+				if got := r.times(); len(c.want) > 0 && (len(got) != 1 || got[0] != c.want[0]) {
+					t.Errorf("at first came %v, expected %v at once", got, c.want[0])
+				}
+				passes(20 * time.Second)
+				r.expect(c.want...)
+				if r.devices[0].Geometry == nil {
+					t.Error("the geometry is not known")
+				}
+			})
+		})
+	}
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", text)}, Speed: 1, From: sec(8), Loop: true})
+		r := g.read(0, nil)
+		passes(3500 * time.Millisecond)
+		r.expect(108, 109, 108, 109, 108, 109, 108)
+	})
+}
+
+// What the device log:0 does, as in captures of the real reader: the state, to
+// stop, to play, to rewind; after the end the state is 0, and rewind and play
+// begin anew. What is for a writer is refused.
+func TestLogDevice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 0, 1, 4)...))}, Speed: 1})
+		r := g.read(0, func(a player.Addr) bool { return true })
+		if r.state() != 1 {
+			t.Error("at first the state is 0")
+		}
+		passes(1500 * time.Millisecond)
+		r.play(0)
+		passes(time.Hour)
+		if r.state() != 0 {
+			t.Error("stopped, the state is 1")
+		}
+		r.expect(0, 1)
+		r.play(1)
+		passes(400 * time.Millisecond)
+		r.expect(0, 1)
+		passes(200 * time.Millisecond)
+		r.expect(0, 1, 2)
+		r.rewind()
+		passes(1100 * time.Millisecond)
+		r.expect(0, 1, 2, 0, 1)
+		r.play(0)
+		r.rewind()
+		passes(time.Hour)
+		r.expect(0, 1, 2, 0, 1)
+		r.play(1)
+		passes(10 * time.Second)
+		r.expect(0, 1, 2, 0, 1, 0, 1, 2, 3)
+		if r.state() != 0 {
+			t.Error("at the end the state is 1")
+		}
+		r.play(1)
+		passes(time.Hour)
+		r.expect(0, 1, 2, 0, 1, 0, 1, 2, 3)
+		r.rewind()
+		passes(500 * time.Millisecond)
+		r.expect(0, 1, 2, 0, 1, 0, 1, 2, 3, 0)
+
+		var nack *client.NackError
+		for _, refused := range []struct {
+			subtype uint8
+			req     any
+		}{
+			{iface.ReqLogSetWriteState, &iface.LogSetWriteState{State: 1}},
+			{iface.ReqLogSetFilename, &iface.LogSetFilename{Filename: iface.CString("x.log")}},
+			{iface.ReqLogSetReadState, nil},
+			{iface.ReqGetDblprop, &iface.DblpropReq{Key: iface.CString("gain")}},
+			{iface.ReqSetDblprop, &iface.DblpropReq{Key: iface.CString(replay.SpeedProperty), Value: -1}},
+		} {
+			if err := r.request(logDev, refused.subtype, refused.req, nil); !errors.As(err, &nack) {
+				t.Errorf("request %d was answered with %v, expected a NACK", refused.subtype, err)
+			}
+		}
+	})
+}
+
+func TestLogProperties(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 0, 10, 4)...))}, Speed: 1})
+		r := g.read(0, nil)
+		passes(6 * time.Second)
+		speed := &iface.DblpropReq{Key: iface.CString(replay.SpeedProperty)}
+		r.must(logDev, iface.ReqGetDblprop, speed, speed)
+		if speed.Value != 1 {
+			t.Errorf("the speed is %v, expected 1", speed.Value)
+		}
+		speed.Value = 20
+		r.must(logDev, iface.ReqSetDblprop, speed, nil)
+		passes(time.Second)
+		if n := len(r.all()); n != 3 {
+			t.Errorf("%d messages have come, expected 3: the second 0.2 s later, the third 0.5 s after it", n)
+		}
+		speed.Value = 0
+		r.must(logDev, iface.ReqSetDblprop, speed, nil)
+		passes(time.Millisecond)
+		r.expect(0, 10, 20, 30)
+		name := &iface.StrpropReq{Key: iface.CString(replay.FilenameProperty)}
+		r.must(logDev, iface.ReqGetStrprop, name, name)
+		if got := iface.GoString(name.Value); got != "a.log" {
+			t.Errorf("the file name is %q", got)
+		}
+	})
+}
+
+// When all devices are closed and one is opened again, it begins anew.
+func TestReplayBeginsAnew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 0, 1, 4)...))}, Speed: 1})
+		r := g.read(0, nil)
+		passes(1500 * time.Millisecond)
+		r.play(0)
+		r.stop()
+		passes(time.Minute)
+		again := g.read(0, nil)
+		passes(time.Minute)
+		again.expect(0, 1, 2, 3)
+		again.stop()
+		passes(time.Minute)
+		third := g.read(0, nil)
+		passes(1500 * time.Millisecond)
+		third.expect(0, 1)
+	})
+}
+
+func TestReplayOfSeveralFiles(t *testing.T) {
+	two := func(t *testing.T, a, b []byte, name string) (*replay.Replay, error) {
+		s := []replay.Source{source(t, "a.log", a), source(t, "b.log", b)}
+		s[1].Name = name
+		return replay.New(replay.Config{Sources: s, Speed: 1})
+	}
+	t.Run("side by side", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			g := start(t, replay.Config{Speed: 1, Sources: []replay.Source{
+				source(t, "a.log", logText(t, every(6665, 10, 1, 3)...)), source(t, "b.log", logText(t, every(6666, 11.5, 1, 3)...)),
+			}})
+			a, b := g.read(0, nil), g.read(1, nil)
+			passes(10 * time.Second)
+			a.expect(10, 11, 12)
+			b.expect(11.5, 12.5, 13.5)
+			if d := b.begun.Add(b.all()[0].at).Sub(a.begun.Add(a.all()[0].at)); d != 1500*time.Millisecond {
+				t.Errorf("the second robot began %v after the first, expected 1.5 s", d)
+			}
+		})
+	})
+	t.Run("parts of one recording", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			g := start(t, replay.Config{Speed: 1, Sources: []replay.Source{
+				source(t, "2.log", logText(t, every(6665, 13, 1, 3)...)), source(t, "1.log", logText(t, every(6665, 10, 1, 3)...)),
+			}})
+			if n := len(g.pipes); n != 1 {
+				t.Fatalf("there are %d ports, expected 1", n)
+			}
+			r := g.read(0, nil)
+			passes(10 * time.Second)
+			r.expect(10, 11, 12, 13, 14, 15)
+			r.spaced(0, 1, 2, 3, 4, 5)
+		})
+	})
+	t.Run("clash", func(t *testing.T) {
+		_, err := two(t, logText(t, every(6665, 10, 1, 3)...), logText(t, every(6665, 11, 1, 3)...), "")
+		if want := "robot port-6665 is in a.log and, at the same time, in b.log; give one of them another name: NAME=b.log"; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	})
+	t.Run("named", func(t *testing.T) {
+		r, err := two(t, logText(t, every(6665, 10, 1, 3)...), logText(t, append(every(6665, 11, 1, 3), every(6666, 11, 1, 3)...)...), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, p := range r.Ports() {
+			names = append(names, fmt.Sprint(p.Recorded, " ", p.Robots))
+		}
+		if got := strings.Join(names, " "); got != "6665 [port-6665] 6665 [b-port-6665] 6666 [b-port-6666]" {
+			t.Errorf("the ports are %s", got)
+		}
+	})
+}
+
+// A fault in one run is told with its line, and the rest goes on.
+func TestReplayOfBrokenRuns(t *testing.T) {
+	good := logText(t, every(6666, 0, 1, 5)...)
+	t.Run("a line", func(t *testing.T) {
+		text := logText(t, every(6665, 0, 1, 5)...)
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		lines[7] = []byte("0000000002.000 0 6665 position2d 00 001 001 +0x.000\n")
+		bubble(t, func(t *testing.T) {
+			g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", bytes.Join(lines, nil)), source(t, "b.log", good)}, Speed: 1})
+			a, b := g.read(0, nil), g.read(1, nil)
+			passes(10 * time.Second)
+			a.expect(0, 1, 3, 4)
+			b.expect(0, 1, 2, 3, 4)
+			if !strings.Contains(g.log.String(), "a.log:8:") {
+				t.Errorf("told %q, expected a.log:8", g.log)
+			}
+		})
+	})
+	t.Run("cut", func(t *testing.T) {
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		z.Write(logText(t, every(6665, 0, 0.001, 5000)...))
+		z.Close()
+		text := zipped.Bytes()
+		s := source(t, "a.log.gz", text)
+		short := text[:len(text)/2]
+		cut, err := run.New(run.Config{R: bytes.NewReader(short), Size: int64(len(short)), Name: "a.log.gz"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.File = cut // as if it had become shorter since it was looked at
+		bubble(t, func(t *testing.T) {
+			g := start(t, replay.Config{Sources: []replay.Source{s, source(t, "b.log", good)}, Speed: 1})
+			g.read(0, nil)
+			b := g.read(1, nil)
+			passes(10 * time.Second)
+			b.expect(0, 1, 2, 3, 4)
+			if !strings.Contains(g.log.String(), "a recorded run cannot be read further; the others go on") {
+				t.Errorf("told %q", g.log)
+			}
+		})
+	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	s := source(t, "a.log", logText(t, every(6665, 0, 1, 3)...))
+	for want, cfg := range map[string]replay.Config{
+		"no recorded run given": {},
+		"speed -1":              {Sources: []replay.Source{s}, Speed: -1},
+		"no file or survey":     {Sources: []replay.Source{{File: s.File}}},
+		"holds no messages":     {Sources: []replay.Source{{File: s.File, Survey: &run.Survey{}}}},
+	} {
+		if _, err := replay.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, expected %q", err, want)
+		}
+	}
+}
