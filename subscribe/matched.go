@@ -65,10 +65,24 @@ func (s *Session) emit(a *view.Arrival) {
 		i = end
 	}
 	if whole {
-		s.buffer = a.View.AppendJSON(s.buffer[:0])
-		m.Reading = slices.Clone(s.buffer)
+		m.Reading = s.encode(a)
 	}
 	s.config.Emit(m)
+}
+
+// encode encodes a reading for all that match it. A device's readings are
+// about equally long: its last one says how much room to make, and what stays
+// of it is little, for readings may wait long in inboxes.
+func (s *Session) encode(a *view.Arrival) []byte {
+	length := s.lengths[a.Device]
+	b := a.View.AppendJSON(make([]byte, 0, length+length/32))
+	if cap(b)-len(b) > len(b)/8 {
+		b = slices.Clone(b)
+	}
+	if len(b) != length {
+		s.lengths[a.Device] = len(b)
+	}
+	return b
 }
 
 // states that matches point to.

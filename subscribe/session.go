@@ -54,6 +54,7 @@ type Session struct {
 	candidates []candidate // to be evaluated
 	found      []found     // others that match
 	buffer     []byte
+	lengths    map[*player.Device]int // of their last reading, encoded
 
 	devices atomic.Pointer[[]player.Addr]
 	have    atomic.Uint32 // view.Kinds that have a reading
@@ -76,7 +77,7 @@ type found struct {
 
 // NewSession makes the matching state of one robot.
 func (m *Matcher) NewSession(c SessionConfig) *Session {
-	s := &Session{matcher: m, config: c, states: map[*entry]*state{}, told: map[*group]bool{}, snapshot: &snapshot{}}
+	s := &Session{matcher: m, config: c, states: map[*entry]*state{}, told: map[*group]bool{}, lengths: map[*player.Device]int{}, snapshot: &snapshot{}}
 	s.robot = view.NewRobot(s.test)
 	s.env.Robot, s.env.World = c.Robot, c.World
 	s.devices.Store(new([]player.Addr))
@@ -89,6 +90,7 @@ func (s *Session) Up(devices []*player.Device) {
 	s.begin()
 	defer s.end()
 	s.leave()
+	clear(s.lengths)
 	s.robot.Up(devices)
 	addrs := make([]player.Addr, 0, len(devices))
 	for _, d := range devices {
@@ -102,6 +104,7 @@ func (s *Session) Up(devices []*player.Device) {
 func (s *Session) Changed(d *player.Device) {
 	s.begin()
 	defer s.end()
+	clear(s.lengths)
 	s.robot.Changed(d)
 	s.know(d.Addr)
 }

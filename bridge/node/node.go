@@ -1,5 +1,5 @@
-// Package node runs a broker: one goroutine owns the overlay's state machine,
-// feeds it what clients and robots send, and carries out what it says. The
+// Package node runs a broker: one goroutine at a time feeds the overlay's state
+// machine what clients and robots send, and carries out what it says. The
 // rules are in bridge/overlay; nothing is decided here. See DESIGN.md.
 package node
 
@@ -61,10 +61,10 @@ const (
 	clientQueue  = 4096 // inputs that may wait before clients are made to
 	chunk        = 512  // inputs between two writes to the store
 
-	// atOnce is how many notifications of one step the broker's goroutine
+	// writtenAtOnce is how many notifications of one step the stepping goroutine
 	// writes itself while nothing else waits for it: that saves waking as many
 	// goroutines. What is beyond is left to those, on all processors.
-	atOnce = 16
+	writtenAtOnce = 16
 )
 
 var errStopped = errors.New("the broker is shutting down")
@@ -87,12 +87,17 @@ type Node struct {
 	robots *robots.Robots
 	links  Links // nil: a broker without neighbours
 
-	// of the broker's goroutine
+	// stepping is held by whoever has the state machine take something in or
+	// carries out what it says; all below is under it.
+	stepping sync.Mutex
 	broker   *overlay.Broker
 	sets     map[overlay.Handle]*set
 	compiled map[*overlay.Subscription]*subscribe.Subscription
+	started  bool               // Run is on
 	stepped  bool               // there are records and outputs to carry out
 	installs []*overlay.Install // to carry out together
+	timer    *time.Timer        // runs out at armed
+	armed    overlay.Instant
 
 	conns    sync.Map // overlay.Conn → *conn
 	lastConn atomic.Uint64
@@ -161,28 +166,77 @@ func (n *Node) Run(ctx context.Context) error {
 	n.asking = answering
 	defer n.running.Wait()
 	defer cancel()
+	n.timer = time.NewTimer(0)
+	defer n.timer.Stop()
+	n.stepping.Lock()
 	n.begin()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	n.started = true
+	n.stepping.Unlock()
 	var spent []item
 	for {
+		due := false
 		select {
 		case <-n.queue.ready:
-		case <-timer.C:
-			n.take(instant(), &overlay.Tick{})
+		case <-n.timer.C:
+			due = true
 		case <-ctx.Done():
+			n.stepping.Lock()
+			defer n.stepping.Unlock()
 			n.queue.close()
 			n.work(n.queue.take(spent))
+			n.started = false
 			return nil
 		}
-		taken := n.queue.take(spent)
-		n.work(taken)
-		clear(taken)
-		spent = taken
-		n.tellLost()
-		n.carryOut()
-		timer.Reset(time.Duration(n.broker.Deadline()-instant()) * time.Microsecond)
+		spent = n.turn(due, spent)
 	}
+}
+
+// turn does all that waits, and what is due.
+func (n *Node) turn(due bool, spent []item) []item {
+	n.stepping.Lock()
+	defer n.stepping.Unlock()
+	n.carryOut() // what a reading's step has left
+	if due {
+		n.take(instant(), &overlay.Tick{})
+	}
+	taken := n.queue.take(spent)
+	n.work(taken)
+	clear(taken)
+	n.tellLost()
+	n.carryOut()
+	n.arm()
+	return taken
+}
+
+// arm sets the timer to the state machine's deadline.
+func (n *Node) arm() {
+	n.armed = n.broker.Deadline()
+	n.timer.Reset(time.Duration(n.armed-instant()) * time.Microsecond)
+}
+
+// atOnce has the state machine take a reading in, in the goroutine of the
+// robot's session, if nothing else is being done or waits: that saves waking
+// the broker's goroutine. What could make the session wait (the disk, the
+// matcher, which waits for this very session) is left to the broker's
+// goroutine, and until that has done it readings go through the queue.
+func (n *Node) atOnce(it *item) bool {
+	if !n.stepping.TryLock() {
+		return false
+	}
+	defer n.stepping.Unlock()
+	if !n.started || n.stepped || n.queue.length() > 0 {
+		return false
+	}
+	n.step(instant(), it)
+	if !n.light() {
+		n.queue.signal()
+		return true
+	}
+	n.carryOut()
+	if n.broker.Deadline() < n.armed {
+		n.arm()
+	}
+	return true
 }
 
 // begin brings the earlier life back and makes the robots known.
@@ -197,6 +251,20 @@ func (n *Node) begin() {
 		n.take(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
 	}
 	n.carryOut()
+}
+
+// light tells whether carrying out what has been stepped waits for nothing.
+func (n *Node) light() bool {
+	if n.config.Store != nil && len(n.broker.Records()) > 0 {
+		return false
+	}
+	for _, out := range n.broker.Outputs() {
+		switch out.(type) {
+		case *overlay.Install, *overlay.Uninstall:
+			return false
+		}
+	}
+	return true
 }
 
 // work takes inputs in, in order.
@@ -245,7 +313,7 @@ func (n *Node) carryOut() {
 	outputs := n.broker.Outputs()
 	later := len(outputs) // up to it notifications are left to the connections' own goroutines
 	if n.queue.length() == 0 {
-		later -= atOnce
+		later -= writtenAtOnce
 	}
 	for i, out := range outputs {
 		n.do(out, i >= later)

@@ -14,7 +14,8 @@ import (
 // Matched takes a reading that subscriptions matched. It never waits: what
 // finds no room is dropped, counted, and told as an overflow of the robot.
 func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
-	if n.queue.offer(item{matched: m, robot: robot, decoded: overlay.Instant(decoded.UnixMicro())}) {
+	it := item{matched: m, robot: robot, decoded: overlay.Instant(decoded.UnixMicro())}
+	if n.atOnce(&it) || n.queue.offer(it) {
 		return
 	}
 	n.count.dropped.Inc()

@@ -10,9 +10,9 @@ import (
 // direct writes to a socket as far as that is possible at once.
 type direct struct {
 	raw     syscall.RawConn
-	attempt func(fd uintptr) bool // made once: it allocates
-	b       []byte                // to write
-	n       int                   // of it that the kernel took
+	attempt func(fd uintptr) // made once: it allocates
+	b       []byte           // to write
+	n       int              // of it that the kernel took
 }
 
 // newDirect gives nil for a connection that is no socket of its own.
@@ -29,9 +29,8 @@ func newDirect(conn net.Conn) *direct {
 		return nil
 	}
 	d := &direct{raw: raw}
-	d.attempt = func(fd uintptr) bool {
-		d.n, _ = syscall.Write(int(fd), d.b)
-		return true // whatever became of it: never wait
+	d.attempt = func(fd uintptr) {
+		d.n = writeOnce(fd, d.b)
 	}
 	return d
 }
@@ -39,8 +38,10 @@ func newDirect(conn net.Conn) *direct {
 // write gives how many bytes of b were taken; it never waits. What is wrong
 // with a connection the next ordinary write tells.
 func (d *direct) write(b []byte) int {
+	// Control and not Write: nobody else writes meanwhile (the outbox sees to
+	// that), and what waits for the socket is left alone.
 	d.b, d.n = b, 0
-	_ = d.raw.Write(d.attempt)
+	_ = d.raw.Control(d.attempt)
 	d.b = nil
 	return max(d.n, 0)
 }

@@ -22,7 +22,7 @@ const (
 	// after the first of them.
 	ackCount = 64
 	ackBytes = 256 << 10
-	ackDelay = 100 * time.Millisecond
+	ackDelay = time.Second
 )
 
 // buffers are shared by all writers: idle sessions hold none.

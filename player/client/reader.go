@@ -22,12 +22,14 @@ const (
 // reader cuts a connection's bytes into messages. Its buffer grows with what
 // has come, not with what a header announces.
 type reader struct {
-	conn  net.Conn
-	ack   func() // asks the kernel to acknowledge at once
-	buf   []byte
-	r, w  int       // buf[r:w] is what has come and is not taken yet
-	armed time.Time // the connection's read deadline
-	big   time.Time // when a message last needed more than keepSize
+	conn net.Conn
+	ack  func() // asks the kernel to acknowledge at once
+	// unacked tells that something came since: what came is handled first.
+	unacked bool
+	buf     []byte
+	r, w    int       // buf[r:w] is what has come and is not taken yet
+	armed   time.Time // the connection's read deadline
+	big     time.Time // when a message last needed more than keepSize
 }
 
 func newReader(conn net.Conn) *reader {
@@ -104,11 +106,12 @@ func (r *reader) fill(deadline time.Time, mail *atomic.Bool) (int, error) {
 	if mail.Load() { // the deadline that was to wake us may have been moved just now
 		return 0, nil
 	}
-	n, err := r.conn.Read(r.buf[r.w:])
-	r.w += n
-	if n > 0 {
+	if r.unacked {
 		r.ack()
 	}
+	n, err := r.conn.Read(r.buf[r.w:])
+	r.w += n
+	r.unacked = n > 0
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		r.armed = time.Time{}
 	}

@@ -18,6 +18,9 @@ func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)
 	}
+	if dst, ok := appendNarrow(dst, f); ok {
+		return dst
+	}
 	format := byte('f')
 	if a := math.Abs(f); a < 1e-6 || a >= 1e21 {
 		format = 'e'

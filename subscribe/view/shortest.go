@@ -1,0 +1,135 @@
+package view
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// Ranges come as float32 and are printed as the float64 that they are then, in
+// the fewest digits that read back as the same float64: 16 or 17 as a rule.
+// strconv.AppendFloat spends a third of a notification's way on them; what is
+// special in a float64 that was a float32 makes it three times faster here:
+// such an m·2⁻ᵏ with m < 2²⁴ has an exact product with 10ᵖ in 128 bits.
+
+// appendNarrow appends a float64 that was a float32, as
+// strconv.AppendFloat(dst, f, 'f', -1, 64) does. With ok false it appends
+// nothing: f was none, or needs more than is done here.
+func appendNarrow(dst []byte, f float64) (_ []byte, ok bool) {
+	narrow := float32(f)
+	if float64(narrow) != f {
+		return dst, false
+	}
+	word := math.Float32bits(narrow)
+	exponent := int(word>>23&0xff) - 127 // 2^exponent ≤ |f| < 2^(exponent+1)
+	fraction := uint64(word & (1<<23 - 1))
+	// A power of two has a narrower interval below it; very small and large
+	// numbers do not fit.
+	if fraction == 0 || exponent < -10 || exponent > 9 {
+		return dst, false
+	}
+	m := fraction | 1<<23
+	digits, places, ok := shortest(m, 23-exponent)
+	if !ok {
+		return dst, false
+	}
+	if word>>31 != 0 {
+		dst = append(dst, '-')
+	}
+	return appendFixed(dst, digits, places), true
+}
+
+// shortest gives the decimal digits·10^−places with the fewest digits that
+// reads back as the float64 m·2^−k, 2²³ < m < 2²⁴, and is the nearest to it of
+// those. What reads back differs by no more than half a unit in the last place
+// of the float64, which is 2^−30 of m's unit.
+func shortest(m uint64, k int) (digits uint64, places int, ok bool) {
+	// 17 digits suffice; most need 16 or 17.
+	places = 16 - integerDigits(m>>k)
+	digits, reads, tie := nearest(m, k, places)
+	for !reads && !tie && places < len(powers)-1 { // one more, or some for zeros behind the point
+		places++
+		digits, reads, tie = nearest(m, k, places)
+	}
+	for reads && !tie && places > 0 {
+		fewer, enough, even := nearest(m, k, places-1)
+		if even {
+			tie = true
+		}
+		if !enough {
+			break
+		}
+		digits, places = fewer, places-1
+	}
+	return digits, places, reads && !tie
+}
+
+// integerDigits counts the digits before the point, for numbers below 1024;
+// below 1 there are none, and zeros behind the point make that negative.
+func integerDigits(n uint64) int {
+	switch {
+	case n >= 1000:
+		return 4
+	case n >= 100:
+		return 3
+	case n >= 10:
+		return 2
+	case n >= 1:
+		return 1
+	}
+	return 0
+}
+
+// nearest gives the integer that is nearest to m·10^places / 2^k, and whether
+// it reads back as the same float64. A tie between two is left to others.
+func nearest(m uint64, k, places int) (digits uint64, reads, tie bool) {
+	hi, lo := bits.Mul64(m, powers[places])
+	digits = hi<<(64-k) | lo>>k
+	rest := lo & (1<<k - 1)
+	half := uint64(1) << (k - 1)
+	if rest == half {
+		return 0, false, true
+	}
+	if rest > half {
+		digits++
+		rest = 1<<k - rest
+	}
+	// rest / 2^k units of the last digit are at most 2^−30 units of m:
+	// rest · 2^30 ≤ 10^places.
+	over, scaled := bits.Mul64(rest, 1<<30)
+	return digits, over == 0 && scaled <= powers[places], false
+}
+
+// powers are those of ten.
+var powers = [...]uint64{
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+}
+
+// appendFixed appends digits·10^−places with all its places.
+func appendFixed(dst []byte, digits uint64, places int) []byte {
+	whole, behind := digits/powers[places], digits%powers[places]
+	dst = strconv.AppendUint(dst, whole, 10)
+	if places == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	from := len(dst)
+	dst = append(dst, "00000000000000000000"[:places]...)
+	for at := from + places; behind > 0; {
+		at -= 2
+		two := behind % 100
+		behind /= 100
+		if at < from { // one place is left
+			dst[from] = pairs[2*two+1]
+			break
+		}
+		dst[at], dst[at+1] = pairs[2*two], pairs[2*two+1]
+	}
+	return dst
+}
+
+const pairs = "0001020304050607080910111213141516171819" +
+	"2021222324252627282930313233343536373839" +
+	"4041424344454647484950515253545556575859" +
+	"6061626364656667686970717273747576777879" +
+	"8081828384858687888990919293949596979899"
