@@ -9,32 +9,36 @@ import (
 
 func pose2D(p sim.Pose) iface.Pose2D { return iface.Pose2D{Px: p.X, Py: p.Y, Pa: p.A} }
 
-// publishPosition sends the reported pose, the velocity as commanded after its
-// bounds, and the stall of the move just made.
-func (b *binding) publishPosition(now float64) {
-	p := b.model.Position()
-	b.state = iface.Position2DData{Pos: pose2D(p.Reported()), Vel: pose2D(p.Velocity())}
-	if p.Stalled() {
-		b.state.Stall = 1
-	}
-	b.pub.Publish(b.addr, iface.DataPosition2DState, now, &b.state)
+// positionEndpoint serves a robot's base as position2d.
+type positionEndpoint struct {
+	*binding
+	state iface.Position2DData
 }
 
-func (b *binding) handlePosition(c *server.Call) {
+// publish sends the reported pose, the velocity as commanded after its bounds,
+// and the stall of the move just made.
+func (e *positionEndpoint) publish(now float64) {
+	p := e.model.Position()
+	e.state = iface.Position2DData{Pos: pose2D(p.Reported()), Vel: pose2D(p.Velocity())}
+	if p.Stalled() {
+		e.state.Stall = 1
+	}
+	e.pub.Publish(e.addr, iface.DataPosition2DState, now, &e.state)
+}
+
+func (e *positionEndpoint) handle(c *server.Call) {
 	if c.Header.Type == player.Command {
-		b.command(c)
+		e.command(c)
 		return
 	}
-	p := b.model.Position()
+	p := e.model.Position()
 	switch c.Header.Subtype {
 	case iface.ReqPosition2DGetGeom:
-		spec := b.model.Spec()
+		spec := e.model.Spec()
 		c.Ack(&iface.Position2DGeom{
 			Pose: iface.Pose3D{Px: spec.Origin.X, Py: spec.Origin.Y, Pyaw: spec.Origin.A},
-			Size: iface.BBox3D{Sw: spec.Size.Y, Sl: spec.Size.X, Sh: spec.Size.Z},
+			Size: box(spec.Size),
 		})
-	case iface.ReqPosition2DMotorPower, iface.ReqPosition2DPositionMode:
-		c.Ack(nil) // without effect, as in Stage
 	case iface.ReqPosition2DSetOdom:
 		req, ok := c.Payload.(*iface.Position2DSetOdomReq)
 		if !ok {
@@ -47,13 +51,13 @@ func (b *binding) handlePosition(c *server.Call) {
 		p.SetReported(sim.Pose{})
 		c.Ack(nil)
 	default:
-		c.Nack(nil)
+		c.Ack(nil) // motor power and position mode: without effect, as in Stage
 	}
 }
 
 // command passes a command on. It holds until the next one.
-func (b *binding) command(c *server.Call) {
-	p := b.model.Position()
+func (e *positionEndpoint) command(c *server.Call) {
+	p := e.model.Position()
 	switch cmd := c.Payload.(type) {
 	case *iface.Position2DCmdVel:
 		p.SetVelocity(cmd.Vel.Px, cmd.Vel.Py, cmd.Vel.Pa)
@@ -62,8 +66,25 @@ func (b *binding) command(c *server.Call) {
 	case *iface.Position2DCmdCar:
 		p.SetVelocity(cmd.Velocity, 0, cmd.Angle)
 	default:
-		b.simulation.log.Debug("command not known to the simulator", "robot", b.model.Name(), "subtype", c.Header.Subtype)
 		return
 	}
-	b.simulation.commanded(b.model)
+	e.simulation.commanded(e.model)
+}
+
+// localizeEndpoint serves where a model really is as a localizer that is sure,
+// as Stage did up to version 3.
+type localizeEndpoint struct {
+	*binding
+	data iface.LocalizeData
+}
+
+func (e *localizeEndpoint) publish(now float64) {
+	e.data.PendingTime = now
+	e.data.Hypoths = append(e.data.Hypoths[:0], iface.LocalizeHypoth{Mean: pose2D(e.model.Global()), Alpha: 1})
+	e.pub.Publish(e.addr, iface.DataLocalizeHypoths, now, &e.data)
+}
+
+func (e *localizeEndpoint) handle(c *server.Call) {
+	at := pose2D(e.model.Global())
+	c.Ack(&iface.LocalizeGetParticles{Mean: at, Particles: []iface.LocalizeParticle{{Pose: at, Alpha: 1}}})
 }

@@ -1,53 +1,42 @@
 package simdriver
 
 import (
-	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/server"
+	"callboard/sim"
 )
 
-// publishRanger sends a scan and then the intensities that complete it: all
-// samples of a single sensor, or the first one of each of several.
-func (b *binding) publishRanger(now float64) {
-	r := b.model.Ranger()
-	switch n := len(r.Sensors()); n {
-	case 0:
-		return
-	case 1:
-		b.ranges.Ranges, b.intns.Intensities = r.Ranges(0), r.Intensities(0)
-	default:
-		b.many[0], b.many[1] = b.many[0][:0], b.many[1][:0]
-		for i := range n {
-			v, intensity := r.Sensors()[i].MaxRange, 0.0
-			if ranges := r.Ranges(i); len(ranges) > 0 {
-				v, intensity = ranges[0], r.Intensities(i)[0]
-			}
-			b.many[0], b.many[1] = append(b.many[0], v), append(b.many[1], intensity)
-		}
-		b.ranges.Ranges, b.intns.Intensities = b.many[0], b.many[1]
-	}
-	b.pub.Publish(b.addr, iface.DataRangerRange, now, &b.ranges)
-	b.pub.Publish(b.addr, iface.DataRangerIntns, now, &b.intns)
+// rangerEndpoint serves a ranger as ranger.
+type rangerEndpoint struct {
+	*binding
+	ring   samples
+	ranges iface.RangerDataRange
+	intns  iface.RangerDataIntns
 }
 
-func (b *binding) handleRanger(c *server.Call) {
-	if c.Header.Type != player.Request {
+// publish sends a scan and then the intensities that complete it.
+func (e *rangerEndpoint) publish(now float64) {
+	if !e.ring.take(e.model.Ranger()) {
 		return
 	}
-	switch c.Header.Subtype {
-	case iface.ReqRangerGetGeom:
-		c.Ack(b.rangerGeom())
-	case iface.ReqRangerGetConfig:
-		c.Ack(b.rangerConfig())
-	default:
-		c.Nack(nil)
+	e.ranges.Ranges, e.intns.Intensities = e.ring.ranges, e.ring.returned
+	e.pub.Publish(e.addr, iface.DataRangerRange, now, &e.ranges)
+	e.pub.Publish(e.addr, iface.DataRangerIntns, now, &e.intns)
+}
+
+func (e *rangerEndpoint) handle(c *server.Call) {
+	if c.Header.Subtype == iface.ReqRangerGetGeom {
+		c.Ack(e.geometry())
+	} else {
+		cfg := e.rangerConfig()
+		c.Ack(&cfg)
 	}
 }
 
-// rangerGeom gives the ranger's pose on its parent without heights, and of each
+// geometry gives the ranger's pose on its parent without heights, and of each
 // sensor its pose and size, width and length exchanged, as Stage does.
-func (b *binding) rangerGeom() *iface.RangerGeom {
-	spec := b.model.Spec()
+func (e *rangerEndpoint) geometry() *iface.RangerGeom {
+	spec := e.model.Spec()
 	g := &iface.RangerGeom{
 		Pose: iface.Pose3D{Px: spec.Pose.X, Py: spec.Pose.Y, Pyaw: spec.Pose.A},
 		Size: iface.BBox3D{Sw: spec.Size.Y, Sl: spec.Size.X},
@@ -62,9 +51,9 @@ func (b *binding) rangerGeom() *iface.RangerGeom {
 // rangerConfig gives the configuration of the first sensor. Its angular
 // resolution is the field of view by the number of samples, as in Stage, which
 // is not the angle between two of them.
-func (b *binding) rangerConfig() *iface.RangerConfig {
+func (b *binding) rangerConfig() iface.RangerConfig {
 	spec := b.model.Spec()
-	cfg := &iface.RangerConfig{
+	cfg := iface.RangerConfig{
 		RangeRes:  b.simulation.world.File().Resolution,
 		Frequency: 1 / spec.Interval.Seconds(),
 	}
@@ -78,4 +67,32 @@ func (b *binding) rangerConfig() *iface.RangerConfig {
 		cfg.AngularRes = s.FOV / float64(s.Samples)
 	}
 	return cfg
+}
+
+// samples is a reading as one message has it.
+type samples struct {
+	ranges, returned []float64
+	own              [2][]float64 // memory for a ring's
+}
+
+// take takes all samples of a single sensor, or the first one of each of
+// several; false: there is no sensor.
+func (s *samples) take(r *sim.Ranger) bool {
+	switch n := len(r.Sensors()); n {
+	case 0:
+		return false
+	case 1:
+		s.ranges, s.returned = r.Ranges(0), r.Intensities(0)
+	default:
+		s.own[0], s.own[1] = s.own[0][:0], s.own[1][:0]
+		for i := range n {
+			v, intensity := r.Sensors()[i].MaxRange, 0.0
+			if ranges := r.Ranges(i); len(ranges) > 0 {
+				v, intensity = ranges[0], r.Intensities(i)[0]
+			}
+			s.own[0], s.own[1] = append(s.own[0], v), append(s.own[1], intensity)
+		}
+		s.ranges, s.returned = s.own[0], s.own[1]
+	}
+	return true
 }

@@ -4,137 +4,197 @@ import (
 	"fmt"
 
 	"callboard/player"
-	"callboard/player/iface"
 	"callboard/player/server"
 	"callboard/sim"
+	"callboard/sim/worldfile"
 )
 
 // driverName is what clients are told, as by Stage's plug-in.
 const driverName = "stage"
 
-// device is the interface and index of one device on its port.
-type device struct {
+// Device is a device that a Simulation serves.
+type Device struct {
+	Interf player.Interface
+	Index  uint16
+	// Model is what the device shows, one of the world's file. It is nil for the
+	// simulation itself.
+	Model *worldfile.Model
+	// Driver is the name that clients are told. Default stage, as with Stage's
+	// plug-in.
+	Driver string
+}
+
+// address is what tells devices on a port apart.
+type address struct {
 	interf player.Interface
 	index  uint16
 }
 
-func deviceOf(a player.Addr) device { return device{a.Interf, a.Index} }
+func addressOf(a player.Addr) address { return address{a.Interf, a.Index} }
 
-// robot serves one robot: its base as position2d, each of its rangers as
-// ranger.
-type robot struct {
+// devices serves models of a world as the devices of one port.
+type devices struct {
 	simulation *Simulation
 	infos      []server.DeviceInfo
-	bindings   map[device]*binding
+	bindings   map[address]*binding
 }
 
-func newRobot(s *Simulation, m *sim.Model, index uint16) *robot {
-	r := &robot{simulation: s, bindings: map[device]*binding{}}
-	r.bind(m, device{player.InterfacePosition2D, index})
-	for i, ranger := range m.Rangers() {
-		r.bind(ranger, device{player.InterfaceRanger, index*s.most + uint16(i)})
+// Serve gives a driver of devices for one port.
+func (s *Simulation) Serve(list []Device) (server.Driver, error) {
+	d := &devices{simulation: s, bindings: map[address]*binding{}}
+	for _, device := range list {
+		at := address{device.Interf, device.Index}
+		b := &binding{simulation: s, addr: player.Addr{Interf: device.Interf, Index: device.Index}}
+		if device.Interf != player.InterfaceSimulation {
+			if b.model = s.models[device.Model]; b.model == nil {
+				return nil, fmt.Errorf("simdriver: %s shows a model that is not in world %s", b.addr, s.world.File().Name)
+			}
+		}
+		service, ok := services[device.Interf]
+		if !ok {
+			return nil, fmt.Errorf("simdriver: %s is not served", b.addr)
+		}
+		if service.serves != nil && !service.serves(b.model.Spec()) {
+			return nil, fmt.Errorf("simdriver: %s cannot show %s, which is a %s", b.addr, b.model.Name(), b.model.Type())
+		}
+		if d.bindings[at] != nil {
+			return nil, fmt.Errorf("simdriver: %s is given twice", b.addr)
+		}
+		b.endpoint = service.make(b)
+		d.bindings[at] = b
+		name := device.Driver
+		if name == "" {
+			name = driverName
+		}
+		d.infos = append(d.infos, server.DeviceInfo{Interf: device.Interf, Index: device.Index, Driver: name})
 	}
-	return r
+	return d, nil
 }
 
-// bind makes a model a device.
-func (r *robot) bind(m *sim.Model, d device) {
-	b := &binding{simulation: r.simulation, model: m, addr: player.Addr{Interf: d.interf, Index: d.index}}
-	r.infos = append(r.infos, server.DeviceInfo{Interf: d.interf, Index: d.index, Driver: driverName})
-	r.bindings[d] = b
+// ofRobot are the interfaces by which a robot without a configuration is
+// served, besides position2d, in the order in which clients are shown them.
+var ofRobot = []player.Interface{
+	player.InterfaceRanger, player.InterfaceFiducial, player.InterfaceBlobfinder, player.InterfaceBumper,
+	player.InterfaceGripper, player.InterfaceActarray, player.InterfacePower,
 }
 
-// Devices lists position2d, then the rangers in the order of the file.
-func (r *robot) Devices() []server.DeviceInfo { return r.infos }
+// parts gives the models on a robot that an interface shows: those of its
+// type, and for power whatever has a pack of its own.
+func parts(robot *sim.Model, interf player.Interface) []*sim.Model {
+	var out []*sim.Model
+	var walk func(m *sim.Model)
+	walk = func(m *sim.Model) {
+		spec := m.Spec()
+		if interf == player.InterfacePower && spec.Pack != nil || interf != player.InterfacePower && services[interf].serves(spec) {
+			out = append(out, m)
+		}
+		for _, c := range m.Children() {
+			walk(c)
+		}
+	}
+	walk(robot)
+	return out
+}
+
+// Devices gives the devices of a robot: position2d:index, and of each further
+// interface those from index×n on, n being the greatest number of such models
+// that any robot has. A robot with a port of its own has index 0; on a common
+// port give each its own.
+func (s *Simulation) Devices(robot string, index uint16) ([]Device, error) {
+	m := s.robots[robot]
+	if m == nil {
+		return nil, fmt.Errorf("simdriver: no robot %q in world %s", robot, s.world.File().Name)
+	}
+	list := []Device{{Interf: player.InterfacePosition2D, Index: index, Model: m.Spec()}}
+	for _, interf := range ofRobot {
+		most := s.most[interf]
+		if last := (int(index)+1)*most - 1; last > maxIndex {
+			return nil, fmt.Errorf("simdriver: robot %q at index %d needs %s:%d, the greatest index is %d", robot, index, interf, last, maxIndex)
+		}
+		for i, part := range parts(m, interf) {
+			list = append(list, Device{Interf: interf, Index: uint16(int(index)*most + i), Model: part.Spec()})
+		}
+	}
+	return list, nil
+}
+
+// maxIndex is the greatest index of a device.
+const maxIndex = 1<<16 - 1
+
+// Driver gives a driver that serves one robot with its Devices.
+func (s *Simulation) Driver(robot string, index uint16) (server.Driver, error) {
+	list, err := s.Devices(robot, index)
+	if err != nil {
+		return nil, err
+	}
+	return s.Serve(list)
+}
+
+// World gives a driver of simulation:0. It may stand beside robots on any port;
+// each port needs its own.
+func (s *Simulation) World() server.Driver {
+	d, _ := s.Serve([]Device{{Interf: player.InterfaceSimulation}}) // which cannot fail
+	return d
+}
+
+// Devices lists what is served, in the order in which it was given.
+func (d *devices) Devices() []server.DeviceInfo { return d.infos }
 
 // Attach takes the way to publish.
-func (r *robot) Attach(pub server.Publisher) {
-	for _, info := range r.infos {
-		b := r.bindings[device{info.Interf, info.Index}]
+func (d *devices) Attach(pub server.Publisher) {
+	for _, info := range d.infos {
+		b := d.bindings[address{info.Interf, info.Index}]
 		b.pub = pub
-		r.simulation.mail.put(func() {
+		if b.model == nil {
+			continue
+		}
+		d.simulation.mail.put(func() {
 			i := b.model.Index()
-			r.simulation.served[i] = append(r.simulation.served[i], b)
+			d.simulation.served[i] = append(d.simulation.served[i], b)
 		})
 	}
 }
 
 // Open subscribes the model; its first data come one update interval later.
-func (r *robot) Open(a player.Addr) error {
-	b := r.bindings[deviceOf(a)]
-	if b == nil {
+func (d *devices) Open(a player.Addr) error {
+	b := d.bindings[addressOf(a)]
+	switch {
+	case b == nil:
 		return fmt.Errorf("simdriver: no device %s", a)
-	}
-	if !r.simulation.mail.put(b.model.Subscribe) {
+	case b.model != nil && !d.simulation.mail.put(b.model.Subscribe):
 		return errFull
 	}
 	return nil
 }
 
 // Close takes the subscription back: a base that nobody has open stands still.
-func (r *robot) Close(a player.Addr) {
-	if b := r.bindings[deviceOf(a)]; b != nil {
-		r.simulation.mail.put(b.model.Unsubscribe)
+func (d *devices) Close(a player.Addr) {
+	if b := d.bindings[addressOf(a)]; b != nil && b.model != nil {
+		d.simulation.mail.put(b.model.Unsubscribe)
 	}
 }
 
 // Handle hands a command or request over to be carried out before the next step.
-func (r *robot) Handle(c *server.Call) {
-	b := r.bindings[deviceOf(c.Header.Addr)]
-	if b == nil || !r.simulation.mail.put(func() { b.handle(c) }) {
+func (d *devices) Handle(c *server.Call) {
+	b := d.bindings[addressOf(c.Header.Addr)]
+	if b == nil || !d.Handles(c.Header.Addr, c.Header.Type, c.Header.Subtype) || !d.simulation.mail.put(func() { b.endpoint.handle(c) }) {
 		c.Nack(nil)
 	}
 }
 
 // Handles tells what is answered or obeyed.
-func (r *robot) Handles(a player.Addr, t player.Type, subtype uint8) bool {
-	switch {
-	case a.Interf == player.InterfacePosition2D && t == player.Command:
-		return subtype == iface.CmdPosition2DVel || subtype == iface.CmdPosition2DPos || subtype == iface.CmdPosition2DCar
-	case a.Interf == player.InterfacePosition2D && t == player.Request:
-		switch subtype {
-		case iface.ReqPosition2DGetGeom, iface.ReqPosition2DMotorPower, iface.ReqPosition2DPositionMode,
-			iface.ReqPosition2DSetOdom, iface.ReqPosition2DResetOdom:
+func (d *devices) Handles(a player.Addr, t player.Type, subtype uint8) bool {
+	service := services[a.Interf]
+	known := service.requests
+	if t == player.Command {
+		known = service.commands
+	} else if t != player.Request {
+		return false
+	}
+	for _, k := range known {
+		if k == subtype {
 			return true
 		}
-	case a.Interf == player.InterfaceRanger && t == player.Request:
-		return subtype == iface.ReqRangerGetGeom || subtype == iface.ReqRangerGetConfig
 	}
 	return false
-}
-
-// binding is a model that is served as a device. All its methods are called by
-// the goroutine that owns the world.
-type binding struct {
-	simulation *Simulation
-	model      *sim.Model
-	addr       player.Addr
-	pub        server.Publisher
-
-	state  iface.Position2DData
-	ranges iface.RangerDataRange
-	intns  iface.RangerDataIntns
-	many   [2][]float64 // ranges and intensities of a ring
-}
-
-// publish sends what the model's update has brought.
-func (b *binding) publish(now float64) {
-	if !b.pub.Opened(b.addr) {
-		return
-	}
-	switch b.addr.Interf {
-	case player.InterfacePosition2D:
-		b.publishPosition(now)
-	case player.InterfaceRanger:
-		b.publishRanger(now)
-	}
-}
-
-func (b *binding) handle(c *server.Call) {
-	switch b.addr.Interf {
-	case player.InterfacePosition2D:
-		b.handlePosition(c)
-	case player.InterfaceRanger:
-		b.handleRanger(c)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,19 +58,26 @@ func (l *listener) Round()                  {}
 func (l *listener) Overflow(uint64)         {}
 func (l *listener) Down(error)              {}
 func (l *listener) Message(h player.Header, payload any) {
-	switch p := payload.(type) {
-	case *iface.Position2DData:
-		c := *p
-		payload = &c
-	case *iface.RangerDataRange:
-		payload = &iface.RangerDataRange{Ranges: append([]float64(nil), p.Ranges...)}
-	case *iface.RangerDataIntns:
-		payload = &iface.RangerDataIntns{Intensities: append([]float64(nil), p.Intensities...)}
-	}
 	select {
-	case l.readings <- reading{h, payload}:
+	case l.readings <- reading{h, clone(payload)}:
 	default: // the test has seen enough
 	}
+}
+
+// clone copies a message, whose memory the client uses again.
+func clone(payload any) any {
+	if payload == nil {
+		return nil
+	}
+	from := reflect.ValueOf(payload).Elem()
+	to := reflect.New(from.Type())
+	to.Elem().Set(from)
+	for i := range from.NumField() {
+		if f := to.Elem().Field(i); f.Kind() == reflect.Slice {
+			f.Set(reflect.AppendSlice(reflect.MakeSlice(f.Type(), 0, f.Len()), f))
+		}
+	}
+	return to.Interface()
 }
 
 // rig is a simulation behind one server on a pipe, with one client.
@@ -96,6 +104,12 @@ func start(t *testing.T, ctx context.Context, cfg Config, open func(player.Addr)
 		}
 		drivers = append(drivers, d)
 	}
+	return serve(t, ctx, s, open, drivers...)
+}
+
+// serve runs a simulation with drivers behind a server, and a client.
+func serve(t *testing.T, ctx context.Context, s *Simulation, open func(player.Addr) bool, drivers ...server.Driver) *rig {
+	t.Helper()
 	pipe := server.NewPipeListener("test", 0)
 	srv, err := server.New(server.Config{Listener: pipe, Drivers: drivers, Clock: s.Clock})
 	if err != nil {
@@ -156,7 +170,8 @@ func TestLikeRealPlugin(t *testing.T) {
 		for _, d := range r.devices {
 			got = append(got, d.Addr.String()+" "+d.Driver)
 		}
-		want := []string{"position2d:0 stage", "ranger:0 stage", "ranger:1 stage", "position2d:1 stage", "ranger:2 stage", "ranger:3 stage"}
+		want := []string{"position2d:0 stage", "ranger:0 stage", "ranger:1 stage", "fiducial:0 stage", "blobfinder:0 stage", "bumper:0 stage", "gripper:0 stage",
+			"position2d:1 stage", "ranger:2 stage", "ranger:3 stage"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("devices (-want +got):\n%s", diff)
 		}

@@ -1,6 +1,5 @@
 // Package simdriver serves the models of a simulated world as Player drivers,
-// as Stage's plug-in does: position2d, ranger and simulation, with simulated
-// time in all timestamps. See DESIGN.md.
+// as Stage's plug-in does, with simulated time in all timestamps. See DESIGN.md.
 package simdriver
 
 import (
@@ -12,8 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"callboard/player"
 	"callboard/player/server"
 	"callboard/sim"
+	"callboard/sim/worldfile"
 )
 
 // Config says what is simulated and how fast.
@@ -30,6 +31,9 @@ type Config struct {
 	// Idle is how long, in simulated time, a robot that was commanded waits for
 	// the next command before it wanders again. Default 10 s.
 	Idle time.Duration
+	// Paused lets the world wait at its beginning until a client of the
+	// simulation interface ends the pause or asks for steps.
+	Paused bool
 	// Seed of the wandering.
 	Seed uint64
 	// Logger takes what happens. Default: discarded.
@@ -51,7 +55,8 @@ type Simulation struct {
 
 	names  []string // of robots, in file order
 	robots map[string]*sim.Model
-	most   uint16 // rangers that any robot has
+	models map[*worldfile.Model]*sim.Model
+	most   map[player.Interface]int // models that any robot has for an interface
 
 	// What follows belongs to Run.
 	world     *sim.World
@@ -59,6 +64,7 @@ type Simulation struct {
 	due       []*binding   // of the present step
 	wanderers *sim.Wanderers
 	paused    bool
+	errands   []errand // steps that are owed while paused
 
 	mu      sync.Mutex
 	running bool
@@ -82,6 +88,9 @@ func New(cfg Config) (*Simulation, error) {
 		cfg: cfg, log: cfg.Logger, world: cfg.World,
 		ended:  make(chan struct{}),
 		robots: map[string]*sim.Model{},
+		models: map[*worldfile.Model]*sim.Model{},
+		most:   map[player.Interface]int{},
+		paused: cfg.Paused,
 		served: make([][]*binding, len(cfg.World.Models())),
 	}
 	if s.log == nil {
@@ -99,7 +108,12 @@ func New(cfg Config) (*Simulation, error) {
 		}
 		s.robots[name] = m
 		s.names = append(s.names, name)
-		s.most = max(s.most, uint16(min(len(m.Rangers()), math.MaxUint16)))
+		for _, interf := range ofRobot {
+			s.most[interf] = max(s.most[interf], len(parts(m, interf)))
+		}
+	}
+	for _, m := range s.world.Models() {
+		s.models[m.Spec()] = m
 	}
 	if cfg.Wander {
 		s.wanderers = sim.NewWanderers(s.world, cfg.Seed)
@@ -114,25 +128,6 @@ func (s *Simulation) Robots() []string { return s.names }
 // Clock gives the simulated time in s; for server.Config.Clock. Any goroutine
 // may call it.
 func (s *Simulation) Clock() float64 { return float64(s.clock.Load()) / 1e6 }
-
-// Driver gives a driver that serves one robot: position2d:index, and its
-// rangers as ranger:index×n and on, n being the greatest number of rangers of
-// any robot. A robot with a port of its own has index 0; on a common port give
-// each its own.
-func (s *Simulation) Driver(robot string, index uint16) (server.Driver, error) {
-	m := s.robots[robot]
-	if m == nil {
-		return nil, fmt.Errorf("simdriver: no robot %q in world %s", robot, s.world.File().Name)
-	}
-	if last := (int(index)+1)*int(s.most) - 1; last > math.MaxUint16 {
-		return nil, fmt.Errorf("simdriver: robot %q at index %d needs ranger:%d, the greatest index is %d", robot, index, last, math.MaxUint16)
-	}
-	return newRobot(s, m, index), nil
-}
-
-// World gives a driver of simulation:0. It may stand beside robots on any port;
-// each port needs its own.
-func (s *Simulation) World() server.Driver { return &worldDriver{simulation: s} }
 
 // Do calls f with the world, between two steps, and returns when f has. It
 // fails if ctx ends first or Run has ended.
@@ -172,6 +167,11 @@ func (s *Simulation) Run(ctx context.Context) error {
 			return nil
 		}
 		if s.paused {
+			if len(s.errands) > 0 {
+				s.step()
+				s.advanced()
+				continue
+			}
 			select {
 			case <-ctx.Done():
 			case <-s.mail.wake:
@@ -211,7 +211,9 @@ func (s *Simulation) publish(now float64) {
 		due = due[n:]
 		server.Batch(together[0].pub, func() {
 			for _, b := range together {
-				b.publish(now)
+				if b.pub.Opened(b.addr) {
+					b.endpoint.publish(now)
+				}
 			}
 		})
 	}

@@ -10,46 +10,17 @@ import (
 	"callboard/sim"
 )
 
-// worldDriver serves simulation:0.
-type worldDriver struct{ simulation *Simulation }
+// simulationEndpoint serves the world as simulation.
+type simulationEndpoint struct{ *binding }
 
-// Devices lists simulation:0.
-func (d *worldDriver) Devices() []server.DeviceInfo {
-	return []server.DeviceInfo{{Interf: player.InterfaceSimulation, Driver: driverName}}
-}
+func (e *simulationEndpoint) publish(float64) {}
 
-// Attach does nothing: the simulation interface has no data.
-func (d *worldDriver) Attach(server.Publisher) {}
-
-// Open does nothing.
-func (d *worldDriver) Open(player.Addr) error { return nil }
-
-// Close does nothing.
-func (d *worldDriver) Close(player.Addr) {}
-
-// Handle hands a command or request over to be carried out before the next step.
-func (d *worldDriver) Handle(c *server.Call) {
-	if !d.simulation.mail.put(func() { d.simulation.handleWorld(c) }) {
-		c.Nack(nil)
-	}
-}
-
-// Handles tells what is answered or obeyed.
-func (d *worldDriver) Handles(a player.Addr, t player.Type, subtype uint8) bool {
-	switch t {
-	case player.Command:
-		return subtype == iface.CmdSimulationPause || subtype == iface.CmdSimulationReset
-	case player.Request:
-		return subtype >= iface.ReqSimulationGetPose2D && subtype <= iface.ReqSimulationSetProperty
-	}
-	return false
-}
-
-func (s *Simulation) handleWorld(c *server.Call) {
+func (e *simulationEndpoint) handle(c *server.Call) {
+	s := e.simulation
 	if c.Header.Type == player.Command {
 		switch c.Header.Subtype {
 		case iface.CmdSimulationPause:
-			s.paused = !s.paused
+			s.pause(!s.paused)
 		case iface.CmdSimulationReset:
 			s.world.Reset()
 		}
@@ -63,6 +34,10 @@ func (s *Simulation) handleWorld(c *server.Call) {
 	case *iface.SimulationPose3DReq:
 		reply, ok = s.pose3D(c.Header.Subtype, req)
 	case *iface.SimulationPropertyReq:
+		if c.Header.Subtype == iface.ReqSimulationSetProperty && iface.GoString(req.Prop) == "step" {
+			s.advance(c, req.Value)
+			return
+		}
 		reply, ok = s.property(c.Header.Subtype, req)
 	}
 	if ok {
@@ -105,32 +80,104 @@ func (s *Simulation) pose3D(subtype uint8, req *iface.SimulationPose3DReq) (any,
 
 // Sizes of the properties in bytes. Values are memory of a little-endian machine.
 const (
-	colorSize = 16 // red, green, blue, alpha as float32, 0…1
-	timeSize  = 8  // simulated µs
+	colorSize  = 16 // red, green, blue, alpha as float32, 0…1
+	timeSize   = 8  // simulated µs
+	pausedSize = 4  // a uint32, 1 while paused
+	stepSize   = 4  // a uint32, the number of steps
 )
 
-// property gets a model's color or the time, or sets a color.
+// property gets or sets a property: of a model its color, as in Stage; of the
+// world, whatever model is named, time and paused. Stage wants a model's name
+// for time too, which is not asked for here.
 func (s *Simulation) property(subtype uint8, req *iface.SimulationPropertyReq) (any, bool) {
-	m := s.world.Find(iface.GoString(req.Name))
-	if m == nil {
-		return nil, false
-	}
 	get := subtype == iface.ReqSimulationGetProperty
 	switch prop := iface.GoString(req.Prop); {
-	case prop == "color" && len(req.Value) == colorSize && get:
+	case prop == "color" && len(req.Value) == colorSize:
+		m := s.world.Find(iface.GoString(req.Name))
+		if m == nil {
+			return nil, false
+		}
+		return color(m, get, req)
+	case prop == "time" && get:
+		req.Value = binary.LittleEndian.AppendUint64(make([]byte, 0, timeSize), uint64(s.world.Microseconds()))
+		return req, true
+	case prop == "paused" && get:
+		req.Value = binary.LittleEndian.AppendUint32(make([]byte, 0, pausedSize), flag(s.paused))
+		return req, true
+	case prop == "paused" && len(req.Value) == pausedSize:
+		s.pause(binary.LittleEndian.Uint32(req.Value) != 0)
+		return nil, true
+	}
+	return nil, false
+}
+
+// color gets or sets a model's colour.
+func color(m *sim.Model, get bool, req *iface.SimulationPropertyReq) (any, bool) {
+	if get {
 		for i, v := range m.Tint() {
 			binary.LittleEndian.PutUint32(req.Value[4*i:], math.Float32bits(v))
 		}
 		return req, true
-	case prop == "color" && len(req.Value) == colorSize:
-		var tint [4]float32
-		for i := range tint {
-			tint[i] = math.Float32frombits(binary.LittleEndian.Uint32(req.Value[4*i:]))
-		}
-		return nil, m.SetTint(tint)
-	case prop == "time" && get:
-		req.Value = binary.LittleEndian.AppendUint64(make([]byte, 0, timeSize), uint64(s.world.Microseconds()))
-		return req, true
 	}
-	return nil, false
+	var tint [4]float32
+	for i := range tint {
+		tint[i] = math.Float32frombits(binary.LittleEndian.Uint32(req.Value[4*i:]))
+	}
+	return nil, m.SetTint(tint)
+}
+
+func flag(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// maxSteps is how many steps one request may ask for.
+const maxSteps = 1 << 20
+
+// errand is a request that is answered once its steps are made.
+type errand struct {
+	call  *server.Call
+	steps uint32
+}
+
+// advance makes the paused world take steps as fast as it can; the request is
+// answered after the last one, behind the data that they bring.
+func (s *Simulation) advance(c *server.Call, value []byte) {
+	if !s.paused || len(value) != stepSize {
+		c.Nack(nil)
+		return
+	}
+	switch n := binary.LittleEndian.Uint32(value); {
+	case n == 0:
+		c.Ack(nil)
+	case n > maxSteps || len(s.errands) >= maxErrands:
+		c.Nack(nil)
+	default:
+		s.errands = append(s.errands, errand{c, n})
+	}
+}
+
+// maxErrands is how many requests for steps may wait.
+const maxErrands = 1024
+
+// pause stops the world or lets it go on; steps that are owed are not made.
+func (s *Simulation) pause(paused bool) {
+	if s.paused && !paused {
+		for _, e := range s.errands {
+			e.call.Nack(nil)
+		}
+		s.errands = nil
+	}
+	s.paused = paused
+}
+
+// advanced counts a step that was made while paused.
+func (s *Simulation) advanced() {
+	e := &s.errands[0]
+	if e.steps--; e.steps == 0 {
+		e.call.Ack(nil)
+		s.errands = s.errands[1:]
+	}
 }

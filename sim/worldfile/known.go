@@ -83,17 +83,17 @@ func nearest(name string, names []string) string {
 	sort.Strings(names)
 	best, least := "", 1+len(name)/4
 	for _, n := range names {
-		if d := distance(strings.ToLower(name), strings.ToLower(n), least); d < least || d == least && best == "" {
+		if d := Distance(strings.ToLower(name), strings.ToLower(n), least); d < least || d == least && best == "" {
 			best, least = n, d
 		}
 	}
 	return best
 }
 
-// distance is the number of changed, added and dropped letters between a and b,
+// Distance is the number of changed, added and dropped letters between a and b,
 // or more than most.
-func distance(a, b string, most int) int {
-	if len(a)-len(b) > most || len(b)-len(a) > most {
+func Distance(a, b string, most int) int {
+	if max(len(a), len(b)) > 1000 || len(a)-len(b) > most || len(b)-len(a) > most {
 		return most + 1
 	}
 	row := make([]int, len(b)+1)
