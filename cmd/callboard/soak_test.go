@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"callboard/cmd/callboard/bench/network"
+	soaked "callboard/cmd/callboard/bench/network"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -78,7 +78,7 @@ func TestNetworkSoak(t *testing.T) {
 		defer mu.Unlock()
 		t.Logf("%7.3f "+format, append([]any{time.Since(began).Seconds()}, args...)...)
 	}
-	n, err := network.Start(ctx, network.Config{
+	n, err := soaked.Start(ctx, soaked.Config{
 		Dir: t.TempDir(), Brokers: 6, Registry: 2, Sources: sources, Heartbeat: 500 * time.Millisecond,
 		Links: [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {0, 5}, {1, 4}},
 		Log: func(broker, line string) {
@@ -106,7 +106,7 @@ func TestNetworkSoak(t *testing.T) {
 	for i, p := range programs {
 		roaming.Go(func() { roam(run, p, rand.New(rand.NewPCG(s.seed, uint64(i)+2)), 6) })
 	}
-	trouble := &network.Trouble{Seed: s.seed, Every: time.Second, Longest: 4 * time.Second, Log: logf}
+	trouble := &soaked.Trouble{Seed: s.seed, Every: time.Second, Longest: 4 * time.Second, Log: logf}
 	happened, err := trouble.Run(run, n)
 	if err != nil {
 		t.Error(err)
@@ -117,9 +117,9 @@ func TestNetworkSoak(t *testing.T) {
 	settleAndJudge(ctx, t, n, programs, happened, s)
 }
 
-func startPrograms(ctx context.Context, t *testing.T, n *network.Network, s soak, rng *rand.Rand) []*network.Program {
+func startPrograms(ctx context.Context, t *testing.T, n *soaked.Network, s soak, rng *rand.Rand) []*soaked.Program {
 	t.Helper()
-	programs := make([]*network.Program, s.programs)
+	programs := make([]*soaked.Program, s.programs)
 	var starting errgroup.Group
 	for i := range programs {
 		at, robots := rng.IntN(6), rng.Perm(s.robots)[:s.each]
@@ -175,7 +175,7 @@ func waitFor(ctx context.Context, t *testing.T, what string, ok func() bool) {
 }
 
 // roam has a program move at random, and be away at times.
-func roam(ctx context.Context, p *network.Program, rng *rand.Rand, brokers int) {
+func roam(ctx context.Context, p *soaked.Program, rng *rand.Rand, brokers int) {
 	for ctx.Err() == nil {
 		pause := time.Duration(rng.Int64N(int64(2 * time.Second)))
 		switch rng.IntN(10) {
@@ -196,7 +196,7 @@ func roam(ctx context.Context, p *network.Program, rng *rand.Rand, brokers int) 
 }
 
 // settleAndJudge waits until all have come to rest, and looks what they got.
-func settleAndJudge(ctx context.Context, t *testing.T, n *network.Network, programs []*network.Program, happened map[string]int, s soak) {
+func settleAndJudge(ctx context.Context, t *testing.T, n *soaked.Network, programs []*soaked.Program, happened map[string]int, s soak) {
 	t.Helper()
 	// What was given while a source broker was dead nobody gets: robots give
 	// one more reading, until one comes to all.
