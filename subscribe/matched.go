@@ -16,7 +16,7 @@ type Matched struct {
 	Index     int
 	Time      float64 // s, the reading's
 	// Reading is the reading's JSON object, encoded once for all; nil if
-	// every matching subscription selects.
+	// every matching subscription selects, or nobody wants it.
 	Reading []byte
 	Matches []KeyMatches // by ascending key
 	// Version is that of the matcher by which the reading was tested.
@@ -64,7 +64,7 @@ func (s *Session) emit(a *view.Arrival) {
 		m.Matches = append(m.Matches, KeyMatches{s.found[i].key, matches[i:end:end]})
 		i = end
 	}
-	if whole {
+	if whole && !s.config.Bare {
 		m.Reading = s.encode(a)
 	}
 	s.config.Emit(m)

@@ -20,6 +20,11 @@ type SessionConfig struct {
 	// Failed is told once per subscription that its condition, or a selected
 	// expression, failed while it ran; nil means nobody is told.
 	Failed func(Failure)
+	// Bare leaves Matched.Reading nil: nobody wants the reading itself.
+	Bare bool
+	// Observe is told of each reading after it was tested; what it points to is
+	// valid during the call. nil means nobody is told.
+	Observe func(*view.Arrival)
 }
 
 // Failure is an expression that failed while it ran.

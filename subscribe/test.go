@@ -20,6 +20,9 @@ func (s *Session) test(a *view.Arrival) {
 		s.counts.matched++
 		s.emit(a)
 	}
+	if s.config.Observe != nil {
+		s.config.Observe(a)
+	}
 }
 
 // find finds all that a reading matches: sure and found.

@@ -27,7 +27,7 @@ func BenchmarkAppendNotify(b *testing.B) {
 	var dst []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		dst = endFrame(appendNotify(beginFrame(dst[:0]), n), 0, opText)
+		dst = endFrame(protocol.AppendNotify(beginFrame(dst[:0]), n), 0, opText)
 	}
 	b.SetBytes(int64(len(dst)))
 }
@@ -63,7 +63,7 @@ func benchmarkNotify(b *testing.B, subscribers int, secure bool) {
 		client.next()
 		drained.Go(func() { drain(client.NetConn(), read, done) })
 	}
-	size := len(endFrame(appendNotify(beginFrame(nil), notification()), 0, opText))
+	size := len(endFrame(protocol.AppendNotify(beginFrame(nil), notification()), 0, opText))
 	n := notification()
 	b.ReportAllocs()
 	b.ResetTimer()

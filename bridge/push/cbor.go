@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"callboard/subscribe/protocol"
 )
 
 // callboard.v1.cbor carries the same objects as the JSON protocol, so both
@@ -161,7 +163,7 @@ func (r *cborReader) item(depth int) {
 	case cborUint, cborNegint:
 		r.integer(major, info, n)
 	case cborText:
-		r.out = appendText(r.out, r.text(info, n))
+		r.out = protocol.AppendText(r.out, r.text(info, n))
 	case cborArray:
 		r.list(info, n, depth)
 	case cborMap:
@@ -182,7 +184,7 @@ func (r *cborReader) integer(major, info byte, n uint64) {
 	case major == cborUint:
 		r.out = strconv.AppendUint(r.out, n, 10)
 	case n > math.MaxInt64:
-		r.out = appendFloat(r.out, -1-float64(n))
+		r.out = protocol.AppendFloat(r.out, -1-float64(n))
 	default:
 		r.out = strconv.AppendInt(r.out, -1-int64(n), 10)
 	}
@@ -257,7 +259,7 @@ func (r *cborReader) object(info byte, n uint64, depth int) {
 			r.wrong("a key that is no text")
 			return
 		}
-		r.out = append(appendText(r.out, r.text(info, n)), ':')
+		r.out = append(protocol.AppendText(r.out, r.text(info, n)), ':')
 		r.item(depth + 1)
 	}
 	r.out = append(r.out, '}')
@@ -270,11 +272,11 @@ func (r *cborReader) simple(info byte, n uint64) {
 	case 22, 23: // null and undefined
 		r.out = append(r.out, "null"...)
 	case 25:
-		r.out = appendFloat(r.out, halfFloat(uint16(n)))
+		r.out = protocol.AppendFloat(r.out, halfFloat(uint16(n)))
 	case 26:
-		r.out = appendFloat(r.out, float64(math.Float32frombits(uint32(n))))
+		r.out = protocol.AppendFloat(r.out, float64(math.Float32frombits(uint32(n))))
 	case 27:
-		r.out = appendFloat(r.out, math.Float64frombits(n))
+		r.out = protocol.AppendFloat(r.out, math.Float64frombits(n))
 	default:
 		r.wrong("a value that JSON does not have")
 	}

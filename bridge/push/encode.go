@@ -4,60 +4,13 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"callboard/subscribe/protocol"
 )
-
-// appendNotify appends a notification in JSON: a head of its own and the
-// reading's shared bytes. It allocates nothing.
-func appendNotify(dst []byte, n *protocol.Notify) []byte {
-	dst = append(dst, `{"op":"notify","source":`...)
-	dst = appendText(dst, n.Source)
-	dst = append(dst, `,"seq":`...)
-	dst = strconv.AppendUint(dst, n.Seq, 10)
-	if n.Skipped != 0 {
-		dst = append(dst, `,"skipped":`...)
-		dst = strconv.AppendUint(dst, n.Skipped, 10)
-	}
-	dst = append(dst, `,"robot":`...)
-	dst = appendText(dst, n.Robot)
-	dst = append(dst, `,"interface":`...)
-	dst = appendText(dst, n.Interface)
-	dst = append(dst, `,"index":`...)
-	dst = strconv.AppendInt(dst, int64(n.Index), 10)
-	dst = append(dst, `,"time":`...)
-	dst = appendFloat(dst, n.Time)
-	dst = append(dst, `,"subscriptions":[`...)
-	for i := range n.Subscriptions {
-		m := &n.Subscriptions[i]
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `{"id":`...)
-		dst = appendText(dst, m.ID)
-		if m.State != nil {
-			dst = append(dst, `,"state":`...)
-			dst = strconv.AppendBool(dst, *m.State)
-		}
-		if m.Values != nil {
-			dst = append(dst, `,"values":`...)
-			dst = append(dst, m.Values...)
-		}
-		dst = append(dst, '}')
-	}
-	dst = append(dst, ']')
-	if n.Reading != nil {
-		dst = append(dst, `,"reading":`...)
-		dst = append(dst, n.Reading...)
-	}
-	return append(dst, '}')
-}
 
 // op gives the operation of a message, "" if it is none.
 func op(m any) string {
@@ -86,7 +39,7 @@ func op(m any) string {
 // says, then its fields.
 func appendMessage(dst []byte, m any) []byte {
 	dst = append(dst, `{"op":`...)
-	dst = appendText(dst, op(m))
+	dst = protocol.AppendText(dst, op(m))
 	dst, _ = appendFields(dst, reflect.ValueOf(m).Elem(), true, 0)
 	return append(dst, '}')
 }
@@ -115,11 +68,11 @@ func appendValue(dst []byte, v reflect.Value, depth int) []byte {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	case reflect.Float32:
-		return appendFloatBits(dst, v.Float(), 32)
+		return protocol.AppendFloatBits(dst, v.Float(), 32)
 	case reflect.Float64:
-		return appendFloat(dst, v.Float())
+		return protocol.AppendFloat(dst, v.Float())
 	case reflect.String:
-		return appendText(dst, v.String())
+		return protocol.AppendText(dst, v.String())
 	case reflect.Interface, reflect.Pointer:
 		return appendValue(dst, v.Elem(), depth+1)
 	case reflect.Struct:
@@ -157,7 +110,7 @@ func appendMarshaler(dst []byte, v reflect.Value) ([]byte, bool) {
 		return append(dst, "null"...), true
 	case encoding.TextMarshaler:
 		if b, err := m.MarshalText(); err == nil {
-			return appendText(dst, string(b)), true
+			return protocol.AppendText(dst, string(b)), true
 		}
 		return append(dst, "null"...), true
 	}
@@ -187,7 +140,7 @@ func appendMap(dst []byte, v reflect.Value, depth int) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendText(dst, fmt.Sprint(k))
+		dst = protocol.AppendText(dst, fmt.Sprint(k))
 		dst = append(dst, ':')
 		dst = appendValue(dst, v.MapIndex(k), depth+1)
 	}
@@ -221,7 +174,7 @@ func appendFields(dst []byte, v reflect.Value, more bool, depth int) ([]byte, bo
 			dst = append(dst, ',')
 		}
 		more = true
-		dst = appendText(dst, name)
+		dst = protocol.AppendText(dst, name)
 		dst = append(dst, ':')
 		dst = appendValue(dst, v.Field(i), depth+1)
 	}
@@ -237,65 +190,4 @@ func isEmpty(v reflect.Value) bool {
 		return false
 	}
 	return v.IsZero()
-}
-
-func appendFloat(dst []byte, f float64) []byte { return appendFloatBits(dst, f, 64) }
-
-// appendFloatBits writes the shortest number that reads back the same, null if
-// it is not finite.
-func appendFloatBits(dst []byte, f float64, bits int) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(dst, "null"...)
-	}
-	format := byte('f')
-	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		format = 'e'
-	}
-	return strconv.AppendFloat(dst, f, format, -1, bits)
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendText appends a JSON string. What is not UTF-8 becomes U+FFFD.
-func appendText(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			// U+2028 and U+2029 end lines in old JavaScript.
-			if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
-				dst = append(dst, s[from:i]...)
-				dst = append(dst, '\\', 'u')
-				for shift := 12; shift >= 0; shift -= 4 {
-					dst = append(dst, hexDigits[r>>shift&15])
-				}
-				from = i + size
-			}
-			i += size
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-		i++
-		from = i
-	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
 }

@@ -140,7 +140,7 @@ func TestAppendNotify(t *testing.T) {
 			n.Reading = json.RawMessage(`{"min":0.25,"ranges":[1,null]}`)
 		}
 		var got protocol.Notify
-		text := appendNotify(nil, &n)
+		text := protocol.AppendNotify(nil, &n)
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

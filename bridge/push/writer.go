@@ -161,7 +161,7 @@ func (s *session) appendItem(buf *scratch, it *item) {
 
 func appendItemJSON(dst []byte, it *item) []byte {
 	if it.message == nil {
-		return appendNotify(dst, &it.notify)
+		return protocol.AppendNotify(dst, &it.notify)
 	}
 	return appendMessage(dst, it.message)
 }

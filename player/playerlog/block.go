@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"callboard/player"
+	"callboard/player/iface"
 )
 
 // Choice is what is to be made of the lines of an interface.
@@ -13,7 +14,7 @@ type Choice uint8
 // Choices.
 const (
 	Whole      Choice = iota // the message
-	HeaderOnly               // the message without its payload
+	HeaderOnly               // the message without its payload, unless that tells a device's geometry
 	Nothing                  // not even faults are found
 )
 
@@ -57,7 +58,9 @@ func (b *Block) reset(name string) {
 	if b.shelves == nil {
 		b.shelves = map[uint32]*shelf{}
 		b.payloadOf = b.take
-		b.want = func(*player.Header) bool { return b.whole }
+		b.want = func(h *player.Header) bool {
+			return b.whole || h.Type != player.Data || iface.Describes(h.Interf, h.Subtype)
+		}
 		b.remark = func(text []byte) error {
 			column := cap(b.parser.text.in) - cap(text) + 1
 			b.remarks = append(b.remarks, Remark{b.number, text, column})

@@ -28,19 +28,24 @@ type logSource struct {
 	tracker
 	file    *File
 	options Options
-	lines   *playerlog.Reader
+	lines   lineReader
 	servers map[server]*robot // of a server's devices that no event told of
 	line    *playerlog.Line   // read, to be given; nil: none
 	err     error             // that came instead
 	out     Record
 }
 
+// lineReader gives the messages of a log.
+type lineReader interface {
+	Next() (*playerlog.Line, error)
+}
+
 // server is a Player server as the lines have it.
 type server struct{ host, port uint32 }
 
 func newLogSource(f *File, o Options) (*logSource, error) {
-	s := &logSource{tracker: newTracker(), file: f, options: o, servers: map[server]*robot{}}
-	if err := s.foresee(); err != nil {
+	s, err := foreseen(f, o)
+	if err != nil {
 		return nil, err
 	}
 	in, err := f.stream()
@@ -49,6 +54,13 @@ func newLogSource(f *File, o Options) (*logSource, error) {
 	}
 	s.lines, err = playerlog.NewReader(playerlog.ReaderConfig{R: in, Name: f.name, Want: s.want, Remark: s.remark})
 	return s, err
+}
+
+// foreseen makes a source that knows what the log's head tells, and has
+// nothing to read yet.
+func foreseen(f *File, o Options) (*logSource, error) {
+	s := &logSource{tracker: newTracker(), file: f, options: o, servers: map[server]*robot{}}
+	return s, s.foresee()
 }
 
 // addr is a device's address in which both ways to say "this machine" are one.

@@ -127,13 +127,7 @@ func (s *mcapSource) next() (*Record, error) {
 		case err != nil:
 			return nil, err
 		}
-		kind := s.kinds[m.ChannelID]
-		if kind == 0 {
-			r := s.in.(*mcap.Reader) // with an index all are met
-			c := r.Channel(m.ChannelID)
-			kind = s.meet(m.ChannelID, c, r.Schema(c.SchemaID))
-		}
-		switch kind {
+		switch s.kindOf(m.ChannelID) {
 		case kindEvent:
 			err = s.read(m)
 		case kindMessage:
@@ -146,16 +140,31 @@ func (s *mcapSource) next() (*Record, error) {
 	}
 }
 
+// kindOf tells what a message's channel holds.
+func (s *mcapSource) kindOf(id uint16) channelKind {
+	if kind := s.kinds[id]; kind != 0 {
+		return kind
+	}
+	r := s.in.(*mcap.Reader) // with an index all are met
+	c := r.Channel(id)
+	return s.meet(id, c, r.Schema(c.SchemaID))
+}
+
 func logged(m *mcap.Message) time.Time { return time.Unix(0, int64(min(m.LogTime, 1<<63-1))) }
 
 // read takes an event.
 func (s *mcapSource) read(m *mcap.Message) error {
-	rec, err := parseEvent(m.Data)
+	offset, _ := s.in.Offset()
+	return s.happened(m.Data, logged(m), offset)
+}
+
+// happened takes the text of an event.
+func (s *mcapSource) happened(text []byte, at time.Time, offset int64) error {
+	rec, err := parseEvent(text)
 	if err != nil {
 		return fmt.Errorf("in an event: %w", err)
 	}
-	rec.Logged = logged(m)
-	rec.Offset, _ = s.in.Offset()
+	rec.Logged, rec.Offset = at, offset
 	s.event(rec, func(d *player.Device) place { return mcapPlace(rec.Robot, d.Addr) })
 	return nil
 }
@@ -171,7 +180,24 @@ func (s *mcapSource) message(m *mcap.Message) error {
 	if err != nil {
 		return fmt.Errorf("in a message of a device: %w", err)
 	}
-	name := s.names[m.ChannelID]
+	offset, _ := s.in.Offset()
+	d := s.arrived(s.names[m.ChannelID], h, logged(m), offset)
+	if !s.options.Want(d.device, h.Subtype) {
+		return nil
+	}
+	if s.out.Payload, err = s.payload(&h, body); err != nil {
+		s.out.Odd = s.unfit(h, err)
+	}
+	return nil
+}
+
+// unfit is the problem of a message whose body is none of its kind.
+func (s *mcapSource) unfit(h player.Header, err error) *Problem {
+	return &Problem{File: s.file.name, Offset: s.out.Offset, Message: fmt.Sprintf("a %s that does not fit: %v", h, err)}
+}
+
+// arrived makes out the record of a message, without its payload.
+func (s *mcapSource) arrived(name string, h player.Header, at time.Time, offset int64) *tracked {
 	d := s.introduce(mcapPlace(name, h.Addr), h.Addr, func() *robot {
 		r := s.robots[name]
 		if r == nil {
@@ -180,16 +206,9 @@ func (s *mcapSource) message(m *mcap.Message) error {
 		}
 		return r
 	})
-	s.out = d.robot.about(Record{Kind: Data, Device: d.device, Header: h, Logged: logged(m)})
-	s.out.Offset, _ = s.in.Offset()
+	s.out = d.robot.about(Record{Kind: Data, Device: d.device, Header: h, Logged: at, Offset: offset})
 	s.waiting = true
-	if !s.options.Want(d.device, h.Subtype) {
-		return nil
-	}
-	if s.out.Payload, err = s.payload(&h, body); err != nil {
-		s.out.Odd = &Problem{File: s.file.name, Offset: s.out.Offset, Message: fmt.Sprintf("a %s that does not fit: %v", h, err)}
-	}
-	return nil
+	return d
 }
 
 // payload decodes a body into a struct of its own for each kind of message.
