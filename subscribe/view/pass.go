@@ -36,6 +36,14 @@ func givesReading(i player.Interface, subtype uint8) bool {
 		return subtype == iface.DataRangerRange || subtype == iface.DataRangerRangestamped
 	case player.InterfaceSonar:
 		return subtype == iface.DataSonarRanges
+	case player.InterfacePosition2D:
+		return subtype == iface.DataPosition2DState
+	case player.InterfacePosition3D:
+		return subtype == iface.DataPosition3DState
+	case player.InterfaceBumper:
+		return subtype == iface.DataBumperState
+	case player.InterfacePTZ:
+		return subtype == iface.DataPTZState
 	}
 	return true
 }
