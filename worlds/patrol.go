@@ -31,7 +31,7 @@ func Patrol(n int) (open func(name string) ([]byte, error), name string) {
 	}
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "rover (") {
+		if !strings.HasPrefix(line, "guard (") {
 			b.WriteString(line)
 		}
 	}
@@ -53,7 +53,7 @@ func patroller(i, n int) string {
 	}
 	p, next := round[at], round[(at+1)%len(round)]
 	a := math.Atan2(next.Y-p.Y, next.X-p.X) * 180 / math.Pi
-	return fmt.Sprintf("rover ( name \"r%d\" color %q pose [ %.2f %.2f 0 %.0f ] )", i, colors[i%len(colors)], p.X, p.Y, a)
+	return fmt.Sprintf("guard ( name \"r%d\" color %q pose [ %.2f %.2f 0 %.0f ] )", i, colors[i%len(colors)], p.X, p.Y, a)
 }
 
 // Round gives the way of the patrol's i-th robot, a closed one, as points a

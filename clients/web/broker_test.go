@@ -40,6 +40,8 @@ type broker struct {
 	commands  []protocol.Command
 	forbid    bool // commands are
 	unlisted  bool // lists get no answer
+	brokers   any  // what `list brokers` gives
+	tally     any  // and /api/roam; nil: 404
 }
 
 // session is a client's.
@@ -97,6 +99,18 @@ func newBroker(t *testing.T, crew ...robot) *broker {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, hall)
+	})
+	mux.HandleFunc("/api/roam", func(w http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.tally == nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(b.tally); err != nil {
+			t.Error(err)
+		}
 	})
 	b.server = httptest.NewServer(mux)
 	b.running.Go(b.beat)
@@ -287,7 +301,7 @@ func (b *broker) receive(conn *websocket.Conn, s *session, data []byte) *session
 		if b.unlisted {
 			break
 		}
-		s.send(protocol.Reply{Op: protocol.OpReply, ID: head.ID, OK: true, Result: b.list()})
+		s.send(protocol.Reply{Op: protocol.OpReply, ID: head.ID, OK: true, Result: b.list(decode[protocol.List](b.t, data).What)})
 	case protocol.OpCommand:
 		b.command(s, decode[protocol.Command](b.t, data))
 	default:
@@ -384,7 +398,10 @@ func (r robot) at(pose [6]float64) robot {
 	return robot{x: r.x + pose[0]*c - pose[1]*s, y: r.y + pose[0]*s + pose[1]*c, yaw: r.yaw + pose[5]}
 }
 
-func (b *broker) list() any {
+func (b *broker) list(what string) any {
+	if what == "brokers" {
+		return b.brokers
+	}
 	var out []map[string]any
 	for _, r := range b.robots {
 		devices := []map[string]any{{"interface": "position2d", "index": 0, "driver": "fake"}}

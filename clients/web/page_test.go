@@ -52,6 +52,7 @@ func TestPage(t *testing.T) {
 		"an error at its column":         testConditionError,
 		"notifications come":             testNotifications,
 		"several subscriptions":          testSeveral,
+		"a program roams":                testRoam,
 		"resume after a lost connection": testResume,
 		"resume after a reload":          testReload,
 		"a silent broker":                testSilent,

@@ -122,7 +122,7 @@ func (d *demo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := d.network(s, data)
+	n, err := d.cluster(s, data)
 	if err != nil {
 		return errors.Join(err, s.ports.close())
 	}
@@ -179,7 +179,7 @@ func (s *simulation) players(world string, i, n int) []config.Player {
 }
 
 // announce prints where everything is, and what to do next.
-func (d *demo) announce(n *network, s *simulation) {
+func (d *demo) announce(n *cluster, s *simulation) {
 	p := d.p
 	for _, b := range n.brokers {
 		fmt.Fprintln(p.stdout, b.URL())

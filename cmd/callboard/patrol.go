@@ -29,7 +29,7 @@ const commandTime = 500 * time.Millisecond
 // guide is the program of one robot. It knows where brokers cover the floor,
 // attaches to the one whose coverage its robot is in, and steers the robot.
 type guide struct {
-	n      *network
+	n      *cluster
 	robot  string
 	client *callboard.Client
 	steer  *steering // nil: the robot drives by itself
@@ -47,7 +47,7 @@ type guide struct {
 }
 
 // roam runs a program for each robot and shows the count until ctx ends.
-func (n *network) roam(ctx context.Context, p *program, patrols bool) error {
+func (n *cluster) roam(ctx context.Context, p *program, patrols bool) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, robot := range n.robots {
 		g := &guide{n: n, robot: robot, cell: -1, moves: make(chan string, 1), turns: make(chan [2]float64, 1)}
@@ -111,7 +111,7 @@ func (g *guide) subscribe(ctx context.Context) error {
 			return fmt.Errorf("subscribing to %s: %w", s.Condition, err)
 		}
 	}
-	g.n.tally.add(func(t *total) { t.Programs++ })
+	g.n.tally.guide(g.client.ID(), g.robot)
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (g *guide) handle(e callboard.Event) {
 }
 
 // idOf names the broker at a URL.
-func (n *network) idOf(url string) string {
+func (n *cluster) idOf(url string) string {
 	for i, b := range n.brokers {
 		if b.WebSocketURL() == url {
 			return n.ids[i]

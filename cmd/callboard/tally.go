@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -33,6 +34,7 @@ type tally struct {
 	delays    []time.Duration // a ring
 	next      int
 	recent    []roamed // newest first
+	guides    map[string]string
 }
 
 // total is what was counted.
@@ -60,16 +62,17 @@ type roamed struct {
 // told is what the page and the terminal show.
 type told struct {
 	total
-	Seconds float64  `json:"seconds"` // it has run
-	P50     float64  `json:"p50"`     // s of hand-overs
-	P99     float64  `json:"p99"`
-	Recent  []roamed `json:"recent"`
+	Seconds float64           `json:"seconds"` // it has run
+	P50     float64           `json:"p50"`     // s of hand-overs
+	P99     float64           `json:"p99"`
+	Recent  []roamed          `json:"recent"`
+	Guides  map[string]string `json:"guides"` // robots by the clients that guide them
 }
 
 func newTally(interval time.Duration) *tally {
 	return &tally{
 		began: time.Now(), interval: interval.Seconds(),
-		sequences: map[string]uint64{}, times: map[string]float64{}, spared: map[string]uint64{},
+		sequences: map[string]uint64{}, times: map[string]float64{}, spared: map[string]uint64{}, guides: map[string]string{},
 	}
 }
 
@@ -149,6 +152,14 @@ func (t *tally) handedOver(r roamed) {
 	t.recent = t.recent[:min(len(t.recent), recentRoams)]
 }
 
+// guide takes note of a program that has begun.
+func (t *tally) guide(client, robot string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.total.Programs++
+	t.guides[client] = robot
+}
+
 // add counts something else.
 func (t *tally) add(f func(*total)) {
 	t.mu.Lock()
@@ -162,7 +173,7 @@ func (t *tally) told() told {
 	defer t.mu.Unlock()
 	sorted := slices.Sorted(slices.Values(t.delays))
 	return told{
-		total: t.total, Seconds: time.Since(t.began).Seconds(), Recent: append([]roamed{}, t.recent...),
+		total: t.total, Seconds: time.Since(t.began).Seconds(), Recent: append([]roamed{}, t.recent...), Guides: maps.Clone(t.guides),
 		P50: percentile(sorted, 0.50).Seconds(), P99: percentile(sorted, 0.99).Seconds(),
 	}
 }
@@ -253,7 +264,7 @@ func (c counter) end() {
 }
 
 // summary tells the count at the end; anything lost or doubled is an error.
-func (p *program) summary(n *network) error {
+func (p *program) summary(n *cluster) error {
 	t := n.tally.told()
 	if p.terminal(p.stdout) {
 		fmt.Fprintf(p.stdout, "%s, %s on %s in %s\n", t.people(style{p.colours(p.stdout)}), plural(t.Programs, "program"), plural(len(n.brokers), "broker"), time.Duration(t.Seconds)*time.Second)

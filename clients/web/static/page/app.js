@@ -15,8 +15,11 @@ import { Notices } from "./notices.js";
 import { Roster } from "./roster.js";
 import { Drive } from "./drive.js";
 import { Link } from "./link.js";
+import { Network } from "./network.js";
+import { Diagram } from "./diagram.js";
 
 const listPeriod = 5000; // ms between looks at the list of robots
+const networkPeriod = 600; // ms between looks at the list of brokers, if there are several
 
 async function start() {
   const brokers = [brokerURL(document.baseURI)];
@@ -26,7 +29,8 @@ async function start() {
   const robots = new Robots();
   const layers = new Layers();
   const plans = new FloorPlans(() => map.refit());
-  const map = new WorldMap({ robots, theme, layers, plans });
+  const network = new Network();
+  const map = new WorldMap({ robots, theme, layers, plans, network });
   const feed = new Feed({ client: viewer, robots, layers, changed: () => map.drawSoon() });
   const watches = new Watches({ client, store: watchStore });
   const composer = new Composer({ watches, connected: () => client.state.name === "attached" });
@@ -35,6 +39,7 @@ async function start() {
   new Roster({ robots, watch: (name) => composer.forRobot(name) });
   new Drive({ client, robots });
   new Link({ client, viewer, robots });
+  new Diagram({ network, robots });
 
   const list = throttled(500, async () => {
     if (viewer.state.name !== "attached") return;
@@ -46,6 +51,8 @@ async function start() {
       if (viewer.state.name === "attached") console.warn("callboard: list of robots:", error.message);
     }
   });
+  watchNetwork(viewer, network, layers);
+  robots.on("select", (name) => network.setFocus(network.guideOf(name)?.name ?? null));
   viewer.on("state", (s) => { if (s.name === "attached") list(); });
   viewer.on("robot", (m) => { robots.told(m); list(); });
   viewer.on("error", (error) => console.warn("callboard: the map's connection:", error.message));
@@ -53,13 +60,41 @@ async function start() {
   setInterval(() => { if (!document.hidden) list(); }, listPeriod);
 
   watches.restore();
-  expose({ client, viewer, robots, watches, notices, map });
+  expose({ client, viewer, robots, watches, notices, map, network });
   viewer.connect();
   client.connect();
 }
 
+/** Looks at the list of brokers: often if there are several, and then at what a demo counts, too. */
+async function watchNetwork(viewer, network, layers) {
+  let counts = true; // there may be something at /api/roam
+  const look = async () => {
+    network.listed(await viewer.list("brokers"));
+    layers.offerNetwork(network.brokers.some((b) => b.coverage));
+    if (!counts || network.size < 2) return;
+    const url = new URL("api/roam", document.baseURI);
+    url.username = url.password = ""; // fetch refuses them; the browser knows them by now
+    if (network.brokers.some((b) => b.coverage)) {
+      const answer = await fetch(url);
+      counts = answer.ok;
+      if (answer.ok) network.counted(await answer.json());
+    }
+  };
+  for (;;) {
+    if (viewer.state.name === "attached" && !document.hidden) {
+      try {
+        await look();
+      } catch (error) {
+        if (viewer.state.name === "attached" && network.size > 1) console.warn("callboard: list of brokers:", error.message);
+      }
+    }
+    const crowd = Math.max(1, network.size / 12); // a large network is asked less often
+    await new Promise((done) => setTimeout(done, network.size > 1 ? networkPeriod * crowd : listPeriod / 5));
+  }
+}
+
 /** window.callboard: what the page knows, to read, for tests and the curious. */
-function expose({ client, viewer, robots, watches, notices, map }) {
+function expose({ client, viewer, robots, watches, notices, map, network }) {
   const view = {
     get connection() { return client.state.name; },
     get viewing() { return viewer.state.name; },
@@ -70,6 +105,13 @@ function expose({ client, viewer, robots, watches, notices, map }) {
     get selected() { return robots.selected; },
     get subscriptions() { return watches.all.map((w) => ({ id: w.id, condition: w.spec.condition, colour: w.colour, count: w.meter.total, live: w.subscription !== null })); },
     get notifications() { return { listed: notices.length, total: watches.meter.total, newest: notices.newest }; },
+    get network() {
+      return {
+        brokers: network.brokers.map((b) => ({ id: b.id, here: b.here, error: b.error, links: b.links, robots: b.robots, covers: b.coverage !== null })),
+        clients: network.clients.map((c) => ({ name: c.name, broker: c.broker, attached: c.attached, paths: network.paths(c.name) })),
+        links: network.links(), moves: network.moves, tally: network.tally, focus: network.shownClient?.name ?? null,
+      };
+    },
     get map() { return { ...map.view, frames: map.frames }; },
   };
   Object.defineProperty(window, "callboard", { value: Object.freeze(view) });

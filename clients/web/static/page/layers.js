@@ -1,13 +1,13 @@
 import { Emitter } from "../emitter.js";
 import { byId } from "./dom.js";
 
-/** What the map shows beside robots: scans, sonar, trails, names. Event: change. */
+/** What the map shows beside robots: scans, sonar, trails, names, brokers' coverage. Event: change. */
 export class Layers extends Emitter {
   #boxes = {};
 
   constructor() {
     super();
-    for (const name of ["scans", "sonar", "trails", "names"]) {
+    for (const name of ["scans", "sonar", "trails", "names", "network"]) {
       this.#boxes[name] = byId(`layer-${name}`);
       this.#boxes[name].addEventListener("change", () => this.emit("change", name));
     }
@@ -21,6 +21,9 @@ export class Layers extends Emitter {
   }
 
   shows(name) { return this.#boxes[name].checked; }
+
+  /** Offers the network's layer, or does not. */
+  offerNetwork(on) { byId("layer-network-label").hidden = !on; }
 
   /** Says why less is shown than asked for; "" for nothing. */
   note(text) {

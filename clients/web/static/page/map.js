@@ -6,6 +6,7 @@ import { Box } from "./floorplan.js";
 import { compose } from "./mount.js";
 import { outline, traceOutline } from "./outline.js";
 import * as paint from "./paint.js";
+import { paintCoverage, paintNetwork } from "./coverage.js";
 
 /** The canvas: floor plan, robots, what they see. Draws only when something has changed. */
 export class WorldMap {
@@ -18,6 +19,7 @@ export class WorldMap {
   #theme;
   #layers;
   #plans;
+  #network;
   #world = null; // its name
   #touched = false; // the view is the user's now
   #following = false;
@@ -27,7 +29,8 @@ export class WorldMap {
   #ratio = 1;
   frames = 0;
 
-  constructor({ robots, theme, layers, plans }) {
+  constructor({ robots, theme, layers, plans, network }) {
+    this.#network = network;
     this.#robots = robots;
     this.#theme = theme;
     this.#layers = layers;
@@ -36,6 +39,7 @@ export class WorldMap {
     new ResizeObserver(() => this.#resize()).observe(this.#canvas);
     theme.on("change", () => { this.#underKey = ""; this.draw(); });
     layers.on("change", () => this.draw());
+    network.on("change", () => this.drawSoon());
     robots.on("list", throttled(200, () => this.#listed()));
     robots.on("select", (name) => this.#selected(name));
     byId("zoom-in").addEventListener("click", () => this.zoom(1.4));
@@ -220,7 +224,8 @@ export class WorldMap {
     c.setTransform(1, 0, 0, 1, 0, 0);
     c.drawImage(this.#under, 0, 0);
     const robots = this.#shown.filter((r) => r.placed);
-    const busy = this.#paintRobots(robots, now);
+    const networked = this.#paintNetwork(robots, now);
+    const busy = this.#paintRobots(robots, now) || networked;
     paint.paintScale(c, this.#camera, this.#theme, this.#ratio);
     if (busy) this.drawSoon();
   }
@@ -244,6 +249,14 @@ export class WorldMap {
     c.fillRect(0, 0, this.#under.width, this.#under.height);
     paint.paintGrid(c, this.#camera, this.#theme, this.#ratio);
     if (plan) paint.paintFloor(c, this.#camera, this.#theme, this.#ratio, plan);
+  }
+
+  /** What brokers cover, below the robots. Returns whether another frame is needed. */
+  #paintNetwork(robots, now) {
+    if (!this.#layers.shows("network") || this.#network.size < 2) return false;
+    const [c, camera, theme, ratio, network, world] = [this.#context, this.#camera, this.#theme, this.#ratio, this.#network, this.#world];
+    paintCoverage(c, camera, theme, ratio, network, world);
+    return paintNetwork(c, camera, theme, ratio, { network, world, robots, selected: this.#robots.selected, now });
   }
 
   /** Returns whether another frame is needed for what moves by itself. */

@@ -13,18 +13,20 @@ export class Theme extends Emitter {
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.#read();
-    this.dark.addEventListener("change", () => {
-      this.#read();
-      this.emit("change");
-    });
+    for (const query of [this.dark, this.still]) {
+      query.addEventListener("change", () => {
+        this.#read();
+        this.emit("change");
+      });
+    }
   }
 
-  get isDark() { return this.dark.matches; }
-  /** Nothing is to be animated for its own sake. */
-  get isStill() { return this.still.matches; }
   colour(index) { return this[`c${index % colours}`]; }
 
   #read() {
+    // Kept, since a browser tells of no change that was looked at before.
+    this.isDark = this.dark.matches;
+    this.isStill = this.still.matches; // nothing is to be animated for its own sake
     const style = getComputedStyle(document.documentElement);
     for (const name of names) this[name] = style.getPropertyValue(`--${name}`).trim();
     this.font = style.getPropertyValue("--sans").trim() || "sans-serif";

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// network is the brokers of a demo, linked where their coverage touches.
-type network struct {
+// cluster is the brokers of a demo, linked where their coverage touches.
+type cluster struct {
 	brokers []*bridge.Bridge
 	ids     []string
 	cells   []cell
@@ -27,15 +27,15 @@ type network struct {
 	tally   *tally   // nil: nobody roams
 }
 
-// network makes the brokers; each reads its share of the simulation.
-func (d *demo) network(s *simulation, data string) (*network, error) {
+// cluster makes the brokers; each reads its share of the simulation.
+func (d *demo) cluster(s *simulation, data string) (*cluster, error) {
 	name := strings.TrimSuffix(filepath.Base(s.file.File), ".world")
 	plan, err := newFloorPlan(name, s.world)
 	if err != nil {
 		return nil, fmt.Errorf("drawing the floor plan: %w", err)
 	}
 	low, high := s.world.Bounds()
-	n := &network{cells: coverage(d.brokers, low, high), robots: s.driver.Robots()}
+	n := &cluster{cells: coverage(d.brokers, low, high), robots: s.driver.Robots()}
 	for i := range d.brokers {
 		n.ids = append(n.ids, brokerID(i, d.brokers))
 	}
@@ -72,7 +72,7 @@ func brokerID(i, n int) string {
 }
 
 // listenForLinks gives each broker an address for its neighbours.
-func (n *network) listenForLinks() ([]net.Listener, error) {
+func (n *cluster) listenForLinks() ([]net.Listener, error) {
 	if len(n.ids) == 1 {
 		return []net.Listener{nil}, nil
 	}
@@ -97,7 +97,7 @@ func closeAll(listeners []net.Listener) {
 }
 
 // broker makes the i-th broker. A taken port is replaced.
-func (d *demo) broker(n *network, i int, links []net.Listener, made bridge.Config, change func(*config.Config), world string) (*bridge.Bridge, error) {
+func (d *demo) broker(n *cluster, i int, links []net.Listener, made bridge.Config, change func(*config.Config), world string) (*bridge.Bridge, error) {
 	settings, err := d.p.configuration(d.c, func(c *config.Config) {
 		if len(n.ids) > 1 {
 			c.Broker.ID, c.Broker.URL, c.Broker.Links = n.ids[i], "", links[i].Addr().String()
@@ -158,7 +158,7 @@ func following(address string, i int) string {
 }
 
 // run serves until ctx ends.
-func (n *network) run(ctx context.Context) error {
+func (n *cluster) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, b := range n.brokers {
 		group.Go(func() error { return b.Run(ctx) })
@@ -167,7 +167,7 @@ func (n *network) run(ctx context.Context) error {
 }
 
 // close lets go of brokers that are not run.
-func (n *network) close() error {
+func (n *cluster) close() error {
 	var errs []error
 	for _, b := range n.brokers {
 		errs = append(errs, b.Close())
