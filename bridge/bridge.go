@@ -13,12 +13,14 @@ import (
 	"strings"
 
 	"callboard/bridge/config"
+	"callboard/bridge/gateway"
 	"callboard/bridge/link"
 	"callboard/bridge/node"
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
 	"callboard/bridge/robots"
 	"callboard/bridge/spool"
+	"callboard/player/client"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 
@@ -56,8 +58,9 @@ type Bridge struct {
 	push     *push.Server
 	tls      bool
 
-	linkListener net.Listener // nil: no broker connects here
-	links        *link.Links  // nil: a broker without neighbours
+	gateway      *gateway.Gateway // nil: none
+	linkListener net.Listener     // nil: no broker connects here
+	links        *link.Links      // nil: a broker without neighbours
 }
 
 // New takes the data directory and the address and builds the broker; Run
@@ -68,9 +71,6 @@ func New(c Config) (*Bridge, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if err := c.Config.Unserved().Err(); err != nil {
-		return nil, err
 	}
 	b := &Bridge{config: c, linkListener: c.LinkListener, tls: c.Config.TLS.Cert != ""}
 	if err := b.build(); err != nil {
@@ -98,8 +98,11 @@ func (b *Bridge) build() error {
 	if b.node, err = b.newNode(matcher, metrics); err != nil {
 		return err
 	}
+	if err := b.newGateway(metrics); err != nil {
+		return err
+	}
 	if b.robots, err = robots.New(robots.Config{
-		Servers: servers(c.Players, b.config.Dial), Matcher: matcher, Sink: b.node, Metrics: metrics, Logger: b.config.Logger,
+		Servers: b.servers(), Matcher: matcher, Sink: b.node, Metrics: metrics, Logger: b.config.Logger,
 	}); err != nil {
 		return err
 	}
@@ -192,6 +195,9 @@ func (b *Bridge) Run(ctx context.Context) error {
 	if b.links != nil {
 		clients.Go(func() error { defer stop(); return b.links.Run(serving) })
 	}
+	if b.gateway != nil {
+		clients.Go(func() error { defer stop(); return b.gateway.Run(serving) })
+	}
 	err := clients.Wait()
 	stopNode()
 	err = errors.Join(err, nodes.Wait())
@@ -209,6 +215,9 @@ func (b *Bridge) Close() error {
 		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	if b.gateway != nil {
+		errs = append(errs, b.gateway.Close())
 	}
 	if b.store != nil {
 		errs = append(errs, b.store.Close())
@@ -246,10 +255,16 @@ func duration(seconds float64) overlay.Duration {
 	return overlay.Duration(seconds * float64(overlay.Second))
 }
 
-func servers(players []config.Player, dial func(context.Context, string) (net.Conn, error)) []robots.Server {
+// servers are the Player servers to read.
+func (b *Bridge) servers() []robots.Server {
+	players := b.config.Config.Players
 	out := make([]robots.Server, len(players))
 	for i, p := range players {
-		out[i] = robots.Server{Address: p.Address, Robot: p.Robot, Robots: p.Robots, World: p.World, Devices: p.Devices, Dial: dial}
+		out[i] = robots.Server{Address: p.Address, Robot: p.Robot, Robots: p.Robots, World: p.World, Devices: p.Devices, Dial: b.config.Dial}
+		if b.gateway != nil {
+			out[i].Relay = b.gateway.Relay(i)
+			out[i].Attach = func(c *client.Client) { b.gateway.Attach(i, c) }
+		}
 	}
 	return out
 }

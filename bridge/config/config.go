@@ -69,7 +69,11 @@ type Neighbour struct{ ID, Address string }
 type Registry struct{ Broker string } // the broker that holds it; default: this one
 
 // Gateway is the table [gateway].
-type Gateway struct{ Listen string } // first port for Player programs; "" means none
+type Gateway struct{ Listen string } // first port for Player programs, without host on 127.0.0.1; "" means none
+
+// MostGatewayPorts is how many robots have a port each behind a gateway; more
+// share one.
+const MostGatewayPorts = 256
 
 // Token is one [[token]].
 type Token struct {

@@ -108,15 +108,6 @@ func TestExample(t *testing.T) {
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	const unserved = `39:1: gateway.listen`
-	var got []string
-	for _, p := range c.Unserved() {
-		got = append(got, strings.TrimPrefix(strings.TrimSuffix(p.String(), ": is not served by this version of callboard; expected to be left out"), filepath.Join(dir, "b1.toml:")))
-	}
-	sortLines := cmpopts.SortSlices(func(a, b string) bool { return a < b })
-	if diff := cmp.Diff(strings.Split(unserved, "\n"), got, sortLines); diff != "" {
-		t.Errorf("unserved: -want +got:\n%s", diff)
-	}
 }
 
 func TestDefaults(t *testing.T) {
@@ -268,6 +259,9 @@ id = "b6"`, `3:1: neighbour[0].id: "b5" is this broker itself; expected another 
 5:1: neighbour[0].address: "h:0" has no port number; expected 1 to 65535`},
 		{"links for everyone", "[broker]\nlinks = \"0.0.0.0:8801\"", `2:1: warning: broker.links: "0.0.0.0:8801" can be reached from other machines, and nothing proves who connects; expected tls.client_ca`},
 		{"registry", "[broker]\nid = \"b5\"\n[registry]\nbroker = \"b1\"", `4:1: registry.broker: "b1" is unknown: this broker has no neighbour to reach it by; expected "b5" or a [[neighbour]]`},
+		{"gateway in the way", "[broker]\nlisten = \"127.0.0.1:7001\"\n[gateway]\nlisten = \"127.0.0.1:7000\"\n[[player]]\naddress = \"a:1\"\n[[player]]\naddress = \"b:1\"", `4:1: gateway.listen: takes the ports 7000 to 7001, one for each robot, and 7001 is broker.listen; expected ports of its own`},
+		{"gateway too high", "[gateway]\nlisten = \"127.0.0.1:65535\"\n[[player]]\naddress = \"a:1\"\n[[player]]\naddress = \"b:1\"", `2:1: gateway.listen: "127.0.0.1:65535" leaves 1 ports for 2 robots; expected a lower port`},
+		{"gateway for all", "[gateway]\nlisten = \"0.0.0.0:7000\"", `2:1: warning: gateway.listen: "0.0.0.0:7000" can be reached from other machines, and Player's protocol knows no tokens: everyone may drive the robots; expected a loopback address`},
 		{"one port", "[broker]\nlisten = \"127.0.0.1:7000\"\n[gateway]\nlisten = \"127.0.0.1:7000\"", `4:1: gateway.listen: "127.0.0.1:7000" is also broker.listen; expected a port of its own`},
 		{"zones", `[zones]
 line = [[0, 0], [1, 1]]
@@ -401,5 +395,16 @@ func TestCFG(t *testing.T) {
 		if err := problems.Err(); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s%s\ngave %v, expected %s", tt.cfg, tt.toml, err, tt.want)
 		}
+	}
+}
+
+func TestRobotsOfOnePlayerAreInOrder(t *testing.T) {
+	p := Player{Robots: map[string][]string{}}
+	want := []string{"R", "a", "r", "r-1", "r0", "r1", "r02", "r2", "r2x", "r10", "r10a2", "r10a10", "r99999999999999999998", "r99999999999999999999", "s"}
+	for _, name := range want {
+		p.Robots[name] = nil
+	}
+	if diff := cmp.Diff(want, p.Names()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

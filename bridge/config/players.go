@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,10 +35,11 @@ func (k *checks) named(key string) string {
 	return key
 }
 
-// Names gives the robots' names in order; those of a CFG are not known here.
+// Names gives the robots' names in order, numbers in them by value (r2 before
+// r10); those of a CFG are not known here.
 func (p Player) Names() []string {
 	if p.Robots != nil {
-		return slices.Sorted(maps.Keys(p.Robots))
+		return slices.SortedFunc(maps.Keys(p.Robots), byNumber)
 	}
 	if p.Robot != "" {
 		return []string{p.Robot}
@@ -100,13 +102,32 @@ func (k *checks) robots(key string, robots map[string][]string) {
 	}
 }
 
-// Unserved lists what is configured rightly but is not served by this broker,
-// each with its place: a broker that would go on without it would mislead.
-func (c *Config) Unserved() Problems {
-	k := &checks{c: c}
-	const text = "is not served by this version of callboard; expected to be left out"
-	if c.Gateway.Listen != "" {
-		k.say("gateway.listen", text)
+// byNumber compares names piece by piece, runs of digits by their value.
+func byNumber(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m == 0 || n == 0 {
+			if c := cmp.Compare(x[0], y[0]); c != 0 {
+				return c
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		v, w := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(v), len(w)), cmp.Compare(v, w)); c != 0 {
+			return c
+		}
+		x, y = x[m:], y[n:]
 	}
-	return k.problems
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b)) // the one that ends is first
+}
+
+// digits counts the digits that a text begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
 }

@@ -162,7 +162,7 @@ func (k *checks) neighbours() {
 func (k *checks) ports() {
 	g := k.c.Gateway.Listen
 	if g != "" {
-		k.say("gateway.listen", addressProblem(g, true))
+		k.gateway(g)
 	}
 	taken := map[string]string{}
 	for _, p := range [][2]string{{"broker.listen", k.c.Broker.Listen}, {"broker.links", k.c.Broker.Links}, {"gateway.listen", g}} {
@@ -174,6 +174,37 @@ func (k *checks) ports() {
 			k.say(p[0], fmt.Sprintf("%q is also %s; expected a port of its own", p[1], other))
 		}
 		taken[p[1]] = p[0]
+	}
+}
+
+// gateway checks the address of the first robot, and that the others' ports are
+// free for them as far as this configuration goes.
+func (k *checks) gateway(address string) {
+	if what := addressProblem(address, true); what != "" {
+		k.say("gateway.listen", what)
+		return
+	}
+	host, text, _ := net.SplitHostPort(address)
+	if host != "" && !isLoopback(host) {
+		k.warn("gateway.listen", fmt.Sprintf("%q can be reached from other machines, and Player's protocol knows no tokens: everyone may drive the robots; expected a loopback address", address))
+	}
+	robots := 0
+	for _, p := range k.c.Players {
+		robots += len(p.Names())
+	}
+	first, _ := strconv.Atoi(text)
+	if first == 0 || robots < 2 || robots > MostGatewayPorts {
+		return
+	}
+	last := first + robots - 1
+	if last > math.MaxUint16 {
+		k.say("gateway.listen", fmt.Sprintf("%q leaves %d ports for %d robots; expected a lower port", address, math.MaxUint16-first+1, robots))
+	}
+	for _, other := range []struct{ key, address string }{{"broker.listen", k.c.Broker.Listen}, {"broker.links", k.c.Broker.Links}} {
+		_, port, err := net.SplitHostPort(other.address)
+		if n, _ := strconv.Atoi(port); err == nil && n > first && n <= last {
+			k.say("gateway.listen", fmt.Sprintf("takes the ports %d to %d, one for each robot, and %d is %s; expected ports of its own", first, last, n, other.key))
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"callboard/player"
+	"callboard/player/client"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 
@@ -29,6 +30,10 @@ type Server struct {
 	Devices []string            // which to open, with Robot; none or "*": all that conditions know
 	// Dial connects; nil is TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Relay takes what the server sends as it comes, beside the matching; nil:
+	// nobody. Attach is told which session it is that Relay belongs to.
+	Relay  client.Relay
+	Attach func(*client.Client)
 }
 
 // Config is what a Robots needs.

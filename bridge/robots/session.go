@@ -55,10 +55,14 @@ func newSession(owner *Robots, server Server) (*session, error) {
 		Dial:    server.Dial,
 		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil },
 		Handler: s,
+		Relay:   server.Relay,
 		Logger:  owner.log.With("player", server.Address),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("robots: Player server %s: %w", server.Address, err)
+	}
+	if server.Attach != nil {
+		server.Attach(s.client)
 	}
 	return s, nil
 }

@@ -185,6 +185,9 @@ func (d *demo) announce(n *cluster, s *simulation) {
 		fmt.Fprintln(p.stdout, b.URL())
 	}
 	s.ports.print(p.stdout)
+	for _, b := range n.brokers {
+		printGateway(p.stdout, b)
+	}
 	watch := p.commandName() + " watch 'laser.min < 1'"
 	if url := n.brokers[0].WebSocketURL(); url != defaultBroker {
 		watch += " --broker " + url

@@ -123,9 +123,13 @@ func (d *demo) broker(n *cluster, i int, links []net.Listener, made bridge.Confi
 	}
 	n.token = programToken(settings.Tokens)
 	b, err := bridge.New(made)
-	if isTaken(err) {
-		host, _, _ := net.SplitHostPort(settings.Broker.Listen)
-		settings.Broker.Listen = net.JoinHostPort(host, "0")
+	for tries := 0; isTaken(err) && tries < 2; tries++ { // the page's, the gateway's
+		taken := &settings.Broker.Listen
+		if gatewayTaken(err) {
+			taken = &settings.Gateway.Listen
+		}
+		host, _, _ := net.SplitHostPort(*taken)
+		*taken = net.JoinHostPort(host, "0")
 		if links[i] != nil { // it was closed with the broker that could not be
 			if made.LinkListener, err = net.Listen("tcp", links[i].Addr().String()); err != nil {
 				return nil, err

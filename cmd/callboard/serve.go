@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"callboard/bridge"
 	"callboard/bridge/config"
+	"callboard/bridge/gateway"
 	"callboard/clients/web"
 
 	"github.com/urfave/cli/v2"
@@ -22,12 +26,14 @@ func (p *program) serve() command {
 		name: "serve", summary: "a broker: reads Player servers, serves programs and the page",
 		about: `Reads the Player servers that the configuration and --player name, and serves
 programs at ws://…/ws, the page at /, and /metrics, /healthz, /readyz and /api.
-Prints its address once it serves. Flags go before what the file says; --player
+With --gateway unmodified Player programs can attach to it and use its robots.
+Prints its addresses once it serves. Flags go before what the file says; --player
 and --player-cfg add to it.`,
 		examples: []string{
 			"callboard serve --player r0=localhost:6665",
 			"callboard serve --listen 127.0.0.1:0 --player r0=lab:6665 --player r1=lab:6666",
 			"callboard serve --player-cfg swarm.cfg",
+			"callboard serve --player r0=lab:6665 --gateway 127.0.0.1:7000",
 			"callboard serve --config callboard.toml --log-format json",
 		},
 		flags: slices.Concat([]cli.Flag{
@@ -36,6 +42,7 @@ and --player-cfg add to it.`,
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for programs and the page; port 0 takes a free one (default 127.0.0.1:8800)"},
 			repeated("player", "a Player server to read, `[NAME=]HOST:PORT` (repeat); NAME is the robot's (default port-PORT)"),
 			repeated("player-cfg", "a Player configuration `FILE.cfg` whose robots to read (repeat), named as\ntheir Stage models"),
+			&cli.StringFlag{Name: "gateway", Usage: "`HOST:PORT` where Player programs find the first robot, the others from there up\n(default none; without HOST on 127.0.0.1; port 0 takes free ones)"},
 			&cli.StringFlag{Name: "data", Usage: "`DIR` for what must outlive a crash (default $XDG_STATE_HOME/callboard/ID)"},
 		}, logFlags("info")),
 		run: func(ctx context.Context, c *cli.Context) error {
@@ -54,6 +61,9 @@ and --player-cfg add to it.`,
 				if c.IsSet("data") {
 					s.Broker.Data = c.String("data")
 				}
+				if c.IsSet("gateway") {
+					s.Gateway.Listen = c.String("gateway")
+				}
 				s.Players = append(s.Players, players...)
 			})
 			if err != nil {
@@ -61,7 +71,7 @@ and --player-cfg add to it.`,
 			}
 			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), Logger: logger})
 			switch {
-			case isTaken(err):
+			case isTaken(err) && !gatewayTaken(err):
 				return listenError(settings.Broker.Listen, err)
 			case err != nil:
 				return err
@@ -69,9 +79,23 @@ and --player-cfg add to it.`,
 				logger.Warn("no Player server to read; name one with --player NAME=HOST:PORT, or in the configuration")
 			}
 			fmt.Fprintln(p.stdout, b.URL())
+			printGateway(p.stdout, b)
 			return b.Run(ctx)
 		},
 	}
+}
+
+// printGateway prints a line for each port where Player programs find robots.
+func printGateway(w io.Writer, b *bridge.Bridge) {
+	for _, port := range b.GatewayPorts() {
+		fmt.Fprintf(w, "player://%s %s\n", port.Address, strings.Join(port.Robots, " "))
+	}
+}
+
+// gatewayTaken says that it is the gateway's address that is in use.
+func gatewayTaken(err error) bool {
+	var taken *gateway.TakenError
+	return errors.As(err, &taken)
 }
 
 // playerFlags reads the --player flags.

@@ -212,12 +212,12 @@ func (s *session) reconcile(now time.Time) error {
 	for _, d := range s.devices {
 		wish := d.wanted || s.client.demanded(d.Addr)
 		switch {
-		case wish && d.state == closed && !s.hasOpenTask(d):
-			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev)
+		case wish && d.state == closed && (d.opener == nil || d.opener.done):
+			s.addOpener(d)
 		case wish && d.state == opened:
 			s.client.granted(d.Addr)
-		case !wish && d.state == closed:
-			s.dropOpenTask(d)
+		case !wish && d.state == closed && d.opener != nil && !d.opener.sent:
+			d.opener.done = true
 		case !wish && d.state == opened:
 			if err := s.closeDevice(now, d); err != nil {
 				return err
@@ -234,23 +234,6 @@ func (s *session) refuseUnknown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settle(func(o *waiter) bool { return s.byID[o.id] == nil }, fmt.Errorf("the server has no such device"))
-}
-
-func (s *session) hasOpenTask(d *device) bool {
-	return slices.ContainsFunc(s.setup.tasks, func(t *task) bool { return t.opens(d) && !t.done })
-}
-
-func (s *session) dropOpenTask(d *device) {
-	for _, t := range s.setup.tasks {
-		if t.opens(d) && !t.sent {
-			t.done = true
-		}
-	}
-}
-
-// opens tells whether the task is to open d.
-func (t *task) opens(d *device) bool {
-	return t.device == d && t.addr.Interf == player.InterfacePlayer && t.subtype == player.PlayerDev
 }
 
 // closeDevice asks the server to close d, and looks again once it is closed.
@@ -275,7 +258,7 @@ func (s *session) askDrivers() {
 		return
 	}
 	for _, d := range s.devices {
-		if !s.hasOpenTask(d) {
+		if d.opener == nil {
 			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo)
 			s.setup.tasks[len(s.setup.tasks)-1].patient = true
 		}

@@ -13,6 +13,7 @@ import (
 type device struct {
 	Device
 	state  deviceState
+	opener *task  // that opens it; nil: none yet
 	wanted bool   // by Config.Open; else it is opened only on demand
 	slots  []slot // by subtype of DATA
 }
@@ -107,7 +108,7 @@ func (s *session) list(a answer) error {
 		s.devices = append(s.devices, d)
 		s.byID[id(addr)] = d
 		if wanted || s.client.demanded(addr) {
-			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev)
+			s.addOpener(d)
 		}
 	}
 	s.askDrivers()
@@ -121,6 +122,12 @@ func (s *session) list(a answer) error {
 func (s *session) addTask(d *device, addr player.Addr, subtype uint8) {
 	s.setup.tasks = append(s.setup.tasks, &task{device: d, addr: addr, subtype: subtype,
 		pause: backoff{min: 4 * s.cfg.BackoffMin, max: 4 * s.cfg.BackoffMax, jitter: s.cfg.Jitter}})
+}
+
+// addOpener makes the task that opens d.
+func (s *session) addOpener(d *device) {
+	s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev)
+	d.opener = s.setup.tasks[len(s.setup.tasks)-1]
 }
 
 // advance sends the tasks that are due and says Up when the first attempts
@@ -259,7 +266,10 @@ func (s *session) openAnswer(d *device, a answer) error {
 		return s.client.refused(d.Addr, fmt.Errorf("driver %q could not open it (access %d, expected %d)",
 			iface.GoString(got.DriverName), got.Access, player.AccessOpen))
 	}
-	d.Driver = iface.GoString(got.DriverName)
+	if name := iface.GoString(got.DriverName); name != d.Driver {
+		d.Driver = name
+		s.unlisted = true
+	}
 	s.open(d)
 	s.client.granted(d.Addr)
 	s.mail.Store(true) // it may not be wanted any more
@@ -269,7 +279,6 @@ func (s *session) openAnswer(d *device, a answer) error {
 // open notes that a device is open and asks for what is to be known of it.
 func (s *session) open(d *device) {
 	d.state = opened
-	s.unlisted = true
 	if d.Driver == "" {
 		s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo)
 	}

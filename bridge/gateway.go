@@ -1,0 +1,33 @@
+package bridge
+
+import (
+	"callboard/bridge/gateway"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// newGateway makes the Player servers that programs attach to, if any.
+func (b *Bridge) newGateway(metrics *prometheus.Registry) error {
+	c := b.config.Config
+	if c.Gateway.Listen == "" {
+		return nil
+	}
+	players := make([]gateway.Player, len(c.Players))
+	for i, p := range c.Players {
+		players[i].Address = p.Address
+		for _, name := range p.Names() {
+			players[i].Robots = append(players[i].Robots, gateway.Robot{Name: name, Devices: p.Robots[name]})
+		}
+	}
+	var err error
+	b.gateway, err = gateway.New(gateway.Config{Listen: c.Gateway.Listen, Players: players, Metrics: metrics, Logger: b.config.Logger})
+	return err
+}
+
+// GatewayPorts tells where Player programs find the robots.
+func (b *Bridge) GatewayPorts() []gateway.Port {
+	if b.gateway == nil {
+		return nil
+	}
+	return b.gateway.Ports()
+}

@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"path"
+	"slices"
+
+	"callboard/player"
+	"callboard/player/client"
+	"callboard/player/server"
+)
+
+// remote is a Player server that the broker reads, as its session's Relay. Its
+// methods are called from the session's goroutine, which owns the fields behind
+// the blank line.
+type remote struct {
+	gateway *Gateway
+	address string
+	log     *slog.Logger
+	client  *client.Client
+	robots  []*robot
+
+	owners  map[device][]int // in robots, of the listed devices
+	routes  map[device][]route
+	touched []*robot // that have data in this burst
+}
+
+// device identifies a device within one connection.
+type device struct {
+	interf player.Interface
+	index  uint16
+}
+
+func deviceOf(a player.Addr) device { return device{a.Interf, a.Index} }
+
+// route is where a device's data goes: a robot, and the device's address there.
+type route struct {
+	robot *robot
+	addr  player.Addr
+}
+
+// Listed gives each robot the devices that are its own.
+func (r *remote) Listed(devices []client.Device) {
+	r.routes = make(map[device][]route, len(devices))
+	own := make([][]client.Device, len(r.robots))
+	owners := make(map[device][]int, len(devices))
+	for _, d := range devices {
+		key := deviceOf(d.Addr)
+		all, known := r.owners[key]
+		if !known {
+			all = r.ownersOf(d.Addr)
+		}
+		owners[key] = all
+		for _, i := range all {
+			own[i] = append(own[i], d)
+		}
+	}
+	r.owners = owners
+	for i, robot := range r.robots {
+		for local, d := range robot.provide(own[i]) {
+			from := deviceOf(d)
+			r.routes[from] = append(r.routes[from], route{robot, local})
+		}
+	}
+}
+
+// ownersOf are the robots that have a device: the first whose patterns match. A
+// device that no robot claims, such as a simulation or a map, is there for
+// all; where robots share a port, it is with the first.
+func (r *remote) ownersOf(a player.Addr) []int {
+	whole, kind := a.String(), a.Interf.String()
+	for i, robot := range r.robots {
+		if robot.claims(whole, kind) {
+			return []int{i}
+		}
+	}
+	var all []int
+	for i := range r.robots {
+		if i == 0 || r.robots[i].numbering == nil {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// Data passes a reading on as it came.
+func (r *remote) Data(h player.Header, body []byte) {
+	for _, to := range r.routes[deviceOf(h.Addr)] {
+		p := to.robot.port
+		p.clock.Store(math.Float64bits(h.Timestamp))
+		if !to.robot.pub.Opened(to.addr) {
+			continue
+		}
+		if !to.robot.touched {
+			to.robot.touched = true
+			r.touched = append(r.touched, to.robot)
+			server.BeginBatch(to.robot.pub)
+		}
+		to.robot.pub.PublishBody(to.addr, h.Subtype, h.Timestamp, body)
+	}
+}
+
+// Burst lets programs have what came together: one PULL round, few writes.
+func (r *remote) Burst() {
+	for _, robot := range r.touched {
+		robot.touched = false
+		server.EndBatch(robot.pub)
+	}
+	clear(r.touched)
+	r.touched = r.touched[:0]
+}
+
+// Down ends a session. The devices stay listed as they were.
+func (r *remote) Down() { r.Burst() }
+
+// claims tells whether a device is the robot's own: laser:0, of kind laser.
+func (r *robot) claims(device, kind string) bool {
+	if len(r.patterns) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(r.patterns, func(p string) bool {
+		one, _ := path.Match(p, device)
+		all, _ := path.Match(p, kind)
+		return one || all
+	})
+}
+
+func checkPatterns(r Robot) error {
+	for _, p := range r.Devices {
+		if _, err := path.Match(p, ""); err != nil {
+			return fmt.Errorf("gateway: robot %s: %q is no pattern: %w", r.Name, p, err)
+		}
+	}
+	return nil
+}
