@@ -96,7 +96,7 @@ func TestExample(t *testing.T) {
 		Players: []Player{
 			{Address: "localhost:6665", Robot: "r0", World: "cave", Devices: []string{"*"}},
 			{Address: "lab:6665", Robots: map[string][]string{"r1": {"position2d:0", "laser:0"}, "r2": {"position2d:1", "laser:1"}}},
-			{Address: "localhost:6665", World: "arena", Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "laser:0"}}},
+			{Address: "localhost:6665", World: "arena", Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "gripper:0", "laser:0"}}},
 			{Address: "localhost:6666", World: "arena", Robots: map[string][]string{"beta": {"position2d:0"}}},
 		},
 		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801"}},
