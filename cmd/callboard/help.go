@@ -75,7 +75,11 @@ func flagHelp(f cli.Flag) string {
 		usage += " (default " + standard + ")"
 	}
 	margin := "\n" + strings.Repeat(" ", 24)
-	left := fmt.Sprintf("  %-22s", "--"+f.Names()[0]+value)
+	dashes := "--"
+	if len(f.Names()[0]) == 1 {
+		dashes = "-"
+	}
+	left := fmt.Sprintf("  %-22s", dashes+f.Names()[0]+value)
 	if len(left) > len(margin)-1 {
 		left += margin
 	}

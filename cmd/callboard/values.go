@@ -138,3 +138,36 @@ func textsOf(c *cli.Context, name string) []string {
 	}
 	return nil
 }
+
+// byteCount is a flag's number of bytes: "100MB", "1GiB", "4096".
+type byteCount struct {
+	bytes int64
+	text  string
+}
+
+// sizeUnits are the units that a size may have.
+var sizeUnits = map[string]float64{
+	"": 1, "b": 1,
+	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+}
+
+// Set implements flag.Value.
+func (s *byteCount) Set(text string) error {
+	number := strings.TrimRightFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	unit, known := sizeUnits[strings.ToLower(strings.TrimSpace(text[len(number):]))]
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !known || err != nil || !(n*unit >= 1 && n*unit < 1e18) {
+		return errors.New("expected bytes, as 100MB, 1.5GB or 512KiB")
+	}
+	s.bytes, s.text = int64(n*unit), text
+	return nil
+}
+
+// String implements flag.Value.
+func (s *byteCount) String() string {
+	if s == nil {
+		return ""
+	}
+	return s.text
+}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +18,7 @@ import (
 // devices with all digits of their geometry, and sessions stand in ## lines,
 // which Player's reader ignores.
 type LogWriter struct {
-	out     *bufio.Writer
-	counted *counter
+	out     lineBuffer
 	lines   *playerlog.Writer
 	servers map[server]string // who has host and port: Player's address of it
 	given   map[string]server // what a Player server got instead of its own
@@ -34,24 +32,37 @@ type pendingLine struct {
 	answer iface.Answer
 }
 
-// counter counts the bytes that go through.
-type counter struct {
-	w io.Writer
-	n int64
+// lineBuffer gathers lines, and writes whole ones only.
+type lineBuffer struct {
+	w       io.Writer
+	buf     []byte
+	written int64
 }
 
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
+// enough is how many bytes are written with one call.
+const enough = 64 << 10
+
+// Write takes whole lines.
+func (l *lineBuffer) Write(b []byte) (int, error) {
+	l.buf = append(l.buf, b...)
+	if len(l.buf) < enough {
+		return len(b), nil
+	}
+	return len(b), l.flush()
+}
+
+func (l *lineBuffer) flush() error {
+	n, err := l.w.Write(l.buf)
+	l.written += int64(n)
+	l.buf = l.buf[:0]
+	return err
 }
 
 // NewLogWriter makes a LogWriter and writes the log's head.
 func NewLogWriter(w io.Writer) (*LogWriter, error) {
-	l := &LogWriter{counted: &counter{w: w}, servers: map[server]string{}, given: map[string]server{}}
-	l.out = bufio.NewWriterSize(l.counted, 64<<10)
+	l := &LogWriter{out: lineBuffer{w: w}, servers: map[server]string{}, given: map[string]server{}}
 	var err error
-	l.lines, err = playerlog.NewWriter(playerlog.WriterConfig{W: l.out})
+	l.lines, err = playerlog.NewWriter(playerlog.WriterConfig{W: &l.out})
 	return l, err
 }
 
@@ -59,6 +70,9 @@ func NewLogWriter(w io.Writer) (*LogWriter, error) {
 func (l *LogWriter) Write(rec *Record) error {
 	if rec.Kind != Data {
 		return l.event(rec)
+	}
+	if rec.Payload == nil && rec.Object != nil {
+		return &Unwritable{rec.Header, "what a broker tells of this interface cannot be made a Player message"}
 	}
 	h := rec.Header
 	h.Addr = l.addr(rec.Player, h.Addr)
@@ -117,9 +131,8 @@ func (l *LogWriter) event(rec *Record) error {
 	if len(before)+len(text) >= playerlog.MaxLine {
 		return &Unwritable{rec.Header, fmt.Sprintf("what is to be told of %s has %d bytes", rec.Robot, len(text))}
 	}
-	l.out.WriteString(before)
-	l.out.Write(text)
-	return l.told(l.out.WriteByte('\n'))
+	_, err = l.out.Write(append(append([]byte(before), text...), '\n'))
+	return l.told(err)
 }
 
 func (l *LogWriter) told(err error) error {
@@ -171,10 +184,10 @@ func numeric(address string) (host, port uint32, ok bool) {
 }
 
 // Flush writes what is buffered; geometry waits for its message.
-func (l *LogWriter) Flush() error { return l.told(l.out.Flush()) }
+func (l *LogWriter) Flush() error { return l.told(l.out.flush()) }
 
 // Size is how many bytes the log has.
-func (l *LogWriter) Size() int64 { return l.counted.n + int64(l.out.Buffered()) }
+func (l *LogWriter) Size() int64 { return l.out.written + int64(len(l.out.buf)) }
 
 // Close completes the log.
 func (l *LogWriter) Close() error {

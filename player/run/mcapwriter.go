@@ -56,6 +56,7 @@ type stream struct {
 // deviceChannels are the channels of one device.
 type deviceChannels struct {
 	player *stream
+	object *stream // of what a broker told; nil until it does
 	drawn  []drawnChannel
 }
 
@@ -111,11 +112,16 @@ func (w *MCAPWriter) Write(rec *Record) error {
 	if err != nil {
 		return err
 	}
+	published := nanoseconds(rec.Header.Timestamp)
+	if rec.Object != nil {
+		if err := w.object(rec, channels, log, published); err != nil || rec.Payload == nil {
+			return err
+		}
+	}
 	w.buf, err = appendBody(appendHead(w.buf[:0], &rec.Header), func(b []byte) ([]byte, error) { return iface.Append(b, rec.Payload) })
 	if err != nil {
 		return &Unwritable{rec.Header, err.Error()}
 	}
-	published := nanoseconds(rec.Header.Timestamp)
 	if err := w.put(channels.player, log, published, w.buf); err != nil {
 		return err
 	}
@@ -123,6 +129,38 @@ func (w *MCAPWriter) Write(rec *Record) error {
 		return nil
 	}
 	return w.draw(rec, channels, log, published)
+}
+
+// object writes a reading as a broker told it.
+func (w *MCAPWriter) object(rec *Record, c *deviceChannels, log, published uint64) error {
+	if c.object == nil {
+		id, err := w.schema(objectSchema, objectJSONSchema)
+		if err != nil {
+			return err
+		}
+		if c.object, err = w.stream(mcap.Channel{Topic: topic(rec) + "/reading", SchemaID: id, Encoding: "json", Group: groupDrawn}); err != nil {
+			return err
+		}
+	}
+	return w.put(c.object, log, published, rec.Object)
+}
+
+// objectSchema is what a broker's readings are.
+const (
+	objectSchema     = "callboard.Reading"
+	objectJSONSchema = `{"type":"object","title":"callboard.Reading","description":"a reading as conditions see it, derived values included; null is what is not finite"}`
+)
+
+// schema gives the ID of a JSON schema by its name.
+func (w *MCAPWriter) schema(name, text string) (uint16, error) {
+	if id, ok := w.schemas[name]; ok {
+		return id, nil
+	}
+	id, err := w.out.AddSchema(mcap.Schema{Name: name, Encoding: "jsonschema", Data: []byte(text)})
+	if err == nil {
+		w.schemas[name] = id
+	}
+	return id, err
 }
 
 // put writes a message to a stream.

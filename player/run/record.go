@@ -63,7 +63,10 @@ type Record struct {
 	// and for lines without payload, which Player writes for what it cannot
 	// format.
 	Payload any
-	Count   uint64 // Lost: how many messages; 0 is not known
+	// Object is the reading as a broker told it, JSON, when one is recorded: an
+	// MCAP file keeps it beside the message. Readers do not give it.
+	Object []byte
+	Count  uint64 // Lost: how many messages; 0 is not known
 
 	Line   int      // in a Player log, from 1
 	Offset int64    // byte at which it begins in the file, unpacked

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"callboard/bridge/record"
+	"callboard/bridge/robots"
+	callboard "callboard/clients/go"
+	"callboard/player"
+	"callboard/player/run"
+	"callboard/subscribe/protocol"
+
+	"github.com/urfave/cli/v2"
+)
+
+// recordBrokerFlags are those of a recording from a broker.
+func recordBrokerFlags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		repeated("broker", "`URL` of a broker whose robots to record, ws://HOST:PORT/ws (repeat to name\nothers to try when it is lost)"),
+		repeated("robot", "`PATTERN` of robots' names, with --broker (repeat; default all)"),
+	}, connectFlags()[1:])
+}
+
+// recordBroker makes a broker what the recording comes from.
+func (p *program) recordBroker(ctx context.Context, c *cli.Context, r *record.Config, devices []string) error {
+	config, err := connection(c, r.Logger)
+	if err != nil {
+		return err
+	}
+	client, err := dial(ctx, config)
+	if err != nil {
+		return err
+	}
+	s := callboard.Subscription{ID: "record", Condition: "true", Robots: textsOf(c, "robot"), Devices: devices}
+	b := &brokerSource{client: client, subscription: s, log: r.Logger, robots: map[string]*brokerRobot{}}
+	r.Source = func(ctx context.Context, put func(*run.Record)) error {
+		defer client.Close()
+		b.put = put
+		return b.run(ctx)
+	}
+	return nil
+}
+
+// brokerSource gives what a broker sends as records.
+type brokerSource struct {
+	client       *callboard.Client
+	subscription callboard.Subscription
+	log          *slog.Logger
+	put          func(*run.Record)
+	robots       map[string]*brokerRobot
+	ports        uint32 // given so far
+}
+
+// brokerRobot is a robot whose readings come.
+type brokerRobot struct {
+	name, world, player string
+	port                uint32 // in the recording: a broker does not tell the server's
+	devices             map[string]*player.Device
+	up                  bool
+}
+
+func (b *brokerSource) run(ctx context.Context) error {
+	if err := b.list(ctx); err != nil {
+		return err
+	}
+	if _, err := b.client.Subscribe(ctx, b.subscription); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e, ok := <-b.client.Events():
+			if !ok {
+				return b.client.Err()
+			}
+			if err := b.take(ctx, e); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// list asks the broker for its robots: it alone knows their geometry.
+func (b *brokerSource) list(ctx context.Context) error {
+	answer, err := b.client.List(ctx, "robots")
+	if err != nil {
+		return fmt.Errorf("asking for the robots: %w", err)
+	}
+	var list []robots.Robot
+	if err := json.Unmarshal(answer, &list); err != nil {
+		return fmt.Errorf("the list of robots: %w", err)
+	}
+	for _, one := range list {
+		r := b.robot(one.Robot)
+		r.world, r.player = one.World, one.Player
+		for _, d := range one.Devices {
+			addr, ok := player.ParseInterface(d.Interface)
+			if !ok {
+				continue
+			}
+			known := r.device(addr, d.Index)
+			known.Driver, known.World, known.Geometry = d.Driver, one.World, geometryOf(d.Geometry)
+		}
+	}
+	return nil
+}
+
+func geometryOf(g *robots.Geometry) *player.Geometry {
+	if g == nil {
+		return nil
+	}
+	pose := func(p [6]float64) player.Pose {
+		return player.Pose{X: p[0], Y: p[1], Z: p[2], Roll: p[3], Pitch: p[4], Yaw: p[5]}
+	}
+	out := &player.Geometry{Pose: pose(g.Pose), Size: player.Size{L: g.Size[0], W: g.Size[1], H: g.Size[2]}}
+	for _, e := range g.Elements {
+		out.Elements = append(out.Elements, pose(e))
+	}
+	return out
+}
+
+func (b *brokerSource) robot(name string) *brokerRobot {
+	r := b.robots[name]
+	if r == nil {
+		r = &brokerRobot{name: name, port: player.DefaultPort + b.ports, devices: map[string]*player.Device{}}
+		b.ports++
+		b.robots[name] = r
+	}
+	return r
+}
+
+// device gives a device that is known, or notes it.
+func (r *brokerRobot) device(i player.Interface, index int) *player.Device {
+	addr := player.Addr{Host: 0x0100007f, Robot: r.port, Interf: i, Index: uint16(index)}
+	d := r.devices[addr.String()]
+	if d == nil {
+		d = &player.Device{Addr: addr, Robot: r.name, World: r.world}
+		r.devices[addr.String()] = d
+	}
+	return d
+}
+
+// take takes an event of the client.
+func (b *brokerSource) take(ctx context.Context, event callboard.Event) error {
+	switch e := event.(type) {
+	case *callboard.Notification:
+		return b.notification(e)
+	case *callboard.Robot:
+		return b.state(ctx, e)
+	case *callboard.Gap:
+		b.log.Warn("the broker could not keep readings", "source", e.Source, "why", e.Why)
+		for _, r := range b.robots {
+			if r.up {
+				b.tell(r, run.Record{Kind: run.Lost})
+			}
+		}
+	case *callboard.Failure:
+		if e.Ended {
+			return &e.Error
+		}
+	}
+	return nil
+}
+
+// tell puts a record of a robot.
+func (b *brokerSource) tell(r *brokerRobot, rec run.Record) {
+	rec.Robot, rec.World, rec.Player, rec.Logged = r.name, r.world, r.player, time.Now()
+	b.put(&rec)
+}
+
+// begin tells that a robot is up, with its devices.
+func (b *brokerSource) begin(r *brokerRobot) {
+	up := run.Record{Kind: run.Up}
+	for _, d := range r.devices {
+		up.Devices = append(up.Devices, d)
+	}
+	slices.SortFunc(up.Devices, func(a, b *player.Device) int {
+		return int(a.Interf)<<16 + int(a.Index) - int(b.Interf)<<16 - int(b.Index)
+	})
+	r.up = true
+	b.tell(r, up)
+}
+
+func (b *brokerSource) notification(n *callboard.Notification) error {
+	r := b.robot(n.Robot)
+	if !r.up {
+		b.begin(r)
+	}
+	i, ok := player.ParseInterface(n.Interface)
+	if !ok || n.Reading == nil {
+		return nil
+	}
+	d := r.device(i, n.Index)
+	reading := record.Reading{Robot: r.name, World: r.world, Broker: r.player, Interface: n.Interface, Index: n.Index, Time: n.Time, Object: n.Reading}
+	records, d, err := reading.Records(d)
+	if err != nil {
+		b.log.Warn("a reading is left out", "err", err)
+		return nil
+	}
+	r.devices[d.Addr.String()] = d
+	at := time.Now()
+	for i := range records {
+		records[i].Logged = at
+		b.put(&records[i])
+	}
+	return nil
+}
+
+// state takes what became of a robot.
+func (b *brokerSource) state(ctx context.Context, e *callboard.Robot) error {
+	r := b.robot(e.Robot.Robot)
+	switch e.State {
+	case protocol.RobotUp:
+		if err := b.list(ctx); err != nil {
+			return err
+		}
+		b.begin(r)
+	case protocol.RobotAway:
+		if r.up {
+			r.up = false
+			b.tell(r, run.Record{Kind: run.Down})
+		}
+	case protocol.RobotOverflow:
+		rec := run.Record{Kind: run.Lost}
+		if e.Lost != nil {
+			rec.Count = *e.Lost
+		}
+		b.tell(r, rec)
+	}
+	return nil
+}
