@@ -191,7 +191,15 @@ func (b *Bridge) Run(ctx context.Context) error {
 	stores.Go(func() error { return b.store.Run(storing) })
 	nodes.Go(func() error { defer stop(); return b.node.Run(noding) })
 	clients.Go(func() error { defer stop(); return b.push.Run(serving) })
-	clients.Go(func() error { defer stop(); return b.robots.Run(serving) })
+	clients.Go(func() error {
+		defer stop()
+		select {
+		case <-b.node.Restored():
+			return b.robots.Run(serving)
+		case <-serving.Done():
+			return nil
+		}
+	})
 	if b.links != nil {
 		clients.Go(func() error { defer stop(); return b.links.Run(serving) })
 	}

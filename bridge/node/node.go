@@ -81,11 +81,12 @@ type item struct {
 
 // Node is the runtime of one broker. It is a push.Broker and a robots.Sink.
 type Node struct {
-	config Config
-	log    *slog.Logger
-	queue  *queue[item]
-	robots *robots.Robots
-	links  Links // nil: a broker without neighbours
+	config   Config
+	log      *slog.Logger
+	queue    *queue[item]
+	robots   *robots.Robots
+	links    Links         // nil: a broker without neighbours
+	restored chan struct{} // closed once an earlier life is back
 
 	// stepping is held by whoever has the state machine take something in or
 	// carries out what it says; all below is under it.
@@ -139,6 +140,7 @@ func New(c Config) (*Node, error) {
 	}
 	n := &Node{
 		config:   c,
+		restored: make(chan struct{}),
 		log:      c.Logger,
 		queue:    newQueue[item](min(clientQueue, c.QueueLength), c.QueueLength),
 		broker:   broker,
@@ -172,6 +174,7 @@ func (n *Node) Run(ctx context.Context) error {
 	n.begin()
 	n.started = true
 	n.stepping.Unlock()
+	close(n.restored)
 	var spent []item
 	for {
 		due := false
@@ -238,6 +241,11 @@ func (n *Node) atOnce(it *item) bool {
 	}
 	return true
 }
+
+// Restored is closed once the sets of an earlier life are in the matcher. A
+// reading that is tested before is tested by some of them only: robots are not
+// to be read until then.
+func (n *Node) Restored() <-chan struct{} { return n.restored }
 
 // begin brings the earlier life back and makes the robots known.
 func (n *Node) begin() {
