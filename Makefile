@@ -20,7 +20,7 @@ build: ## build/callboard
 	$(GO) build -trimpath -o $(BIN) ./cmd/callboard
 
 test: setup lint build ## everything CI runs: sets up a fresh machine, checks, tests
-	$(GO) test -timeout 20m ./...
+	CALLBOARD_SOAK=60s $(GO) test -timeout 20m ./...
 
 setup: ## what the tests need beyond Go: a browser (apt)
 	@.ci/setup chromium
@@ -44,6 +44,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 		done; \
 	done
 
-soak: ## the long runs: SOAK schedules of each kind through clusters of brokers, and more of the properties
-	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 ./bridge/overlay/overlaytest
+soak: ## the long runs: a network of processes for 5 minutes, SOAK schedules of each kind, more of the properties
+	CALLBOARD_SOAK_NETWORK=5m $(GO) test -timeout 30m -count 1 -v -run TestNetworkSoak ./cmd/callboard
+	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/overlay/overlaytest
 	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	soaked "callboard/cmd/callboard/bench/network"
+	processes "callboard/cmd/callboard/bench/network"
+	"callboard/subscribe/protocol"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -23,6 +25,7 @@ type soak struct {
 	rate     float64 // readings a second, of all robots
 	robots   int
 	each     int // robots that a program asks for
+	inbox    int // notifications that an inbox holds
 	seed     uint64
 }
 
@@ -30,12 +33,12 @@ type soak struct {
 // CALLBOARD_SOAK_NETWORK asks for: "5m" (50 programs, 1,000 readings/s), or
 // "5m,50,1000,SEED".
 func soakSettings(t *testing.T) soak {
-	s := soak{length: 6 * time.Second, programs: 12, rate: 200, robots: 6, each: 2, seed: uint64(time.Now().UnixNano()) % 1_000_000}
+	s := soak{length: 6 * time.Second, programs: 12, rate: 200, robots: 6, each: 1, inbox: 350, seed: uint64(time.Now().UnixNano()) % 1_000_000}
 	text := os.Getenv("CALLBOARD_SOAK_NETWORK")
 	if text == "" {
 		return s
 	}
-	s.programs, s.rate, s.robots = 50, 1000, 20
+	s.programs, s.rate, s.robots, s.each, s.inbox = 50, 1000, 20, 2, 10_000
 	parts := strings.Split(text, ",")
 	var err error
 	if s.length, err = time.ParseDuration(parts[0]); err != nil {
@@ -78,8 +81,9 @@ func TestNetworkSoak(t *testing.T) {
 		defer mu.Unlock()
 		t.Logf("%7.3f "+format, append([]any{time.Since(began).Seconds()}, args...)...)
 	}
-	n, err := soaked.Start(ctx, soaked.Config{
+	n, err := processes.Start(ctx, processes.Config{
 		Dir: t.TempDir(), Brokers: 6, Registry: 2, Sources: sources, Heartbeat: 500 * time.Millisecond,
+		Inbox: processes.Inbox{Count: s.inbox},
 		Links: [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {0, 5}, {1, 4}},
 		Log: func(broker, line string) {
 			if !strings.Contains(line, "level=WARN") && !strings.Contains(line, "WARN ") {
@@ -96,6 +100,16 @@ func TestNetworkSoak(t *testing.T) {
 		}
 	}()
 	programs := startPrograms(ctx, t, n, s, rng)
+	all := make([]int, s.robots)
+	for i := range all {
+		all[i] = i
+	}
+	absent, err := n.NewProgram(ctx, "absent", rng.IntN(6), all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer absent.Close()
+	awaitFirst(ctx, t, n, append(programs, absent))
 	n.Begin()
 	readings, stopReadings := context.WithCancel(ctx)
 	var streaming sync.WaitGroup
@@ -106,7 +120,8 @@ func TestNetworkSoak(t *testing.T) {
 	for i, p := range programs {
 		roaming.Go(func() { roam(run, p, rand.New(rand.NewPCG(s.seed, uint64(i)+2)), 6) })
 	}
-	trouble := &soaked.Trouble{Seed: s.seed, Every: time.Second, Longest: 4 * time.Second, Log: logf}
+	absent.Leave(s.length, rng.IntN(6)) // what it asked for waits for it, and most of it will be a gap
+	trouble := &processes.Trouble{Seed: s.seed, Every: time.Second, Longest: 4 * time.Second, Log: logf}
 	happened, err := trouble.Run(run, n)
 	if err != nil {
 		t.Error(err)
@@ -114,15 +129,21 @@ func TestNetworkSoak(t *testing.T) {
 	roaming.Wait()
 	stopReadings()
 	streaming.Wait()
-	settleAndJudge(ctx, t, n, programs, happened, s)
+	settleAndJudge(ctx, t, n, programs, absent, happened, s)
 }
 
-func startPrograms(ctx context.Context, t *testing.T, n *soaked.Network, s soak, rng *rand.Rand) []*soaked.Program {
+func startPrograms(ctx context.Context, t *testing.T, n *processes.Network, s soak, rng *rand.Rand) []*processes.Program {
 	t.Helper()
-	programs := make([]*soaked.Program, s.programs)
+	programs := make([]*processes.Program, s.programs)
 	var starting errgroup.Group
 	for i := range programs {
-		at, robots := rng.IntN(6), rng.Perm(s.robots)[:s.each]
+		at, first := rng.IntN(6), rng.IntN(s.robots)
+		var robots []int // each robot has several programs
+		for j := range s.each {
+			robots = append(robots, (i+j*first)%s.robots)
+		}
+		slices.Sort(robots)
+		robots = slices.Compact(robots)
 		starting.Go(func() error {
 			p, err := n.NewProgram(ctx, fmt.Sprint("program-", i), at, robots, nil)
 			programs[i] = p
@@ -140,9 +161,15 @@ func startPrograms(ctx context.Context, t *testing.T, n *soaked.Network, s soak,
 	if err != nil {
 		t.Fatal(err)
 	}
-	// All robots are known to all before the first reading that counts.
+	return programs
+}
+
+// awaitFirst waits until all programs get readings of all robots that they
+// have asked for.
+func awaitFirst(ctx context.Context, t *testing.T, n *processes.Network, programs []*processes.Program) {
+	t.Helper()
 	waitFor(ctx, t, "the first readings come", func() bool {
-		for r := range s.robots {
+		for r := range n.Robots.Len() {
 			n.Robots.Publish(r)
 		}
 		for _, p := range programs {
@@ -154,7 +181,6 @@ func startPrograms(ctx context.Context, t *testing.T, n *soaked.Network, s soak,
 		}
 		return true
 	})
-	return programs
 }
 
 // waitFor looks until something is so.
@@ -175,13 +201,15 @@ func waitFor(ctx context.Context, t *testing.T, what string, ok func() bool) {
 }
 
 // roam has a program move at random, and be away at times.
-func roam(ctx context.Context, p *soaked.Program, rng *rand.Rand, brokers int) {
+func roam(ctx context.Context, p *processes.Program, rng *rand.Rand, brokers int) {
 	for ctx.Err() == nil {
 		pause := time.Duration(rng.Int64N(int64(2 * time.Second)))
 		switch rng.IntN(10) {
 		case 0: // there and back at once
 			pause = time.Duration(rng.Int64N(int64(20 * time.Millisecond)))
-		case 1:
+		case 1, 2:
+			change(ctx, p, rng)
+		case 3:
 			p.Leave(time.Duration(rng.Int64N(int64(4*time.Second))), rng.IntN(brokers))
 		}
 		select {
@@ -195,8 +223,28 @@ func roam(ctx context.Context, p *soaked.Program, rng *rand.Rand, brokers int) {
 	}
 }
 
+// change makes, updates or ends a second subscription to the same readings:
+// that changes what notifications name, and nothing else.
+func change(ctx context.Context, p *processes.Program, rng *rand.Rand) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	sub := protocol.Subscription{ID: "also", Condition: fmt.Sprintf("laser.min < %v", 0.6+rng.Float64())}
+	for _, r := range p.Robots {
+		sub.Robots = append(sub.Robots, processes.RobotName(r))
+	}
+	// What fails (it has one already, or none; the broker is dead) fails.
+	switch rng.IntN(3) {
+	case 0:
+		_, _ = p.Client.Subscribe(ctx, sub)
+	case 1:
+		_, _ = p.Client.Update(ctx, protocol.Update{ID: sub.ID, Condition: &sub.Condition})
+	default:
+		_ = p.Client.Unsubscribe(ctx, sub.ID)
+	}
+}
+
 // settleAndJudge waits until all have come to rest, and looks what they got.
-func settleAndJudge(ctx context.Context, t *testing.T, n *soaked.Network, programs []*soaked.Program, happened map[string]int, s soak) {
+func settleAndJudge(ctx context.Context, t *testing.T, n *processes.Network, programs []*processes.Program, absent *processes.Program, happened map[string]int, s soak) {
 	t.Helper()
 	// What was given while a source broker was dead nobody gets: robots give
 	// one more reading, until one comes to all.
@@ -208,7 +256,7 @@ func settleAndJudge(ctx context.Context, t *testing.T, n *soaked.Network, progra
 			}
 		}
 		looked++
-		for _, p := range programs {
+		for _, p := range append(programs, absent) {
 			for _, r := range p.Robots {
 				if p.Last(r) < n.Robots.Given(r) {
 					return false
@@ -217,7 +265,7 @@ func settleAndJudge(ctx context.Context, t *testing.T, n *soaked.Network, progra
 		}
 		return true
 	})
-	v := n.Judge(programs)
+	v := n.Judge(append(programs, absent))
 	t.Logf("%s, %d programs, %v readings/s: %+v; before all %d; trouble %v", s.length, s.programs, s.rate, v.Counts, v.BeforeAll, happened)
 	for _, b := range n.Brokers() {
 		now, most := b.Memory()
@@ -226,7 +274,13 @@ func settleAndJudge(ctx context.Context, t *testing.T, n *soaked.Network, progra
 	for _, f := range v.Faults {
 		t.Error(f)
 	}
-	if c := v.Counts; c.Declared+c.Ended+c.Doubled+c.Disordered+c.Missing+c.Faults > 0 {
+	away := absent.Counts()
+	t.Logf("absent: %d came, %d were declared lost", away.Notifications, away.Declared)
+	v.Counts.Declared -= away.Declared // nobody else was away for so long
+	if away.Declared == 0 {
+		t.Error("nothing was declared to the one that was absent: its inboxes did not fill")
+	}
+	if v.Counts.Declared+v.Counts.Ended+v.Counts.Doubled+v.Counts.Disordered+v.Counts.Missing+v.Counts.Faults > 0 {
 		t.Errorf("seed %d: %+v", s.seed, v.Counts)
 	}
 }

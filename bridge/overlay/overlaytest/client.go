@@ -1,6 +1,7 @@
 package overlaytest
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,11 +18,22 @@ type client struct {
 	attachment uint64
 	at         int // its edge, the last one
 	conn       overlay.Conn
-	queue      []any // what the edge has pushed
+	queue      []any             // what the edge has pushed
+	wire       map[string]uint64 // by source, the last number that came over the connection, or was told in its hello
+	acked      map[string]uint64 // by source, what was acknowledged over the connection
+	next       *attempt          // a connection that has said hello and is not welcome yet; nil without
 	subs       map[string]*asked
-	nums       map[string]uint64
-	ids        int
-	lazy       bool // it acknowledges late
+	nums       map[string]uint64 // by source, the last number that was processed
+	lazy       bool              // it acknowledges late
+	doubted    bool              // another process with its id has had a set of its own in force
+}
+
+// attempt is a connection that is to replace the one in use.
+type attempt struct {
+	conn  overlay.Conn
+	at    int
+	queue []any
+	wire  map[string]uint64
 }
 
 // asked is a subscription as the client has it.
@@ -111,21 +123,92 @@ func (p *client) key(word string) overlay.Key {
 	return overlay.Key{Client: p.name, Session: session, Source: source, Stamp: stamp}
 }
 
-// attach says hello at a broker.
+// attach says hello at a broker, and takes its welcome.
 func (p *client) attach(y int) {
+	if p.next != nil {
+		p.giveUp()
+	}
 	p.attachment++
-	p.at = y
-	p.conn = p.hello(y, p.attachment)
-	p.c.conns[p.conn] = p
+	p.beginAnew()
+	p.at, p.wire, p.acked = y, maps.Clone(p.nums), map[string]uint64{}
+	p.conn = p.newConn()
 	p.c.step(y, p.message(p.conn, p.attachment))
 	for len(p.queue) > 0 { // the welcome, and what comes with it
 		p.process()
 	}
 }
 
-func (p *client) hello(int, uint64) overlay.Conn {
+// move says hello at another broker. The connection in use goes on until that
+// one's welcome comes.
+func (p *client) move(y int) {
+	if p.next != nil {
+		p.giveUp()
+	}
+	p.attachment++
+	p.beginAnew()
+	p.next = &attempt{conn: p.newConn(), at: y, wire: maps.Clone(p.nums)}
+	p.c.step(y, p.message(p.next.conn, p.attachment))
+}
+
+// giveUp lets go of a connection that is not welcome yet.
+func (p *client) giveUp() {
+	next := p.next
+	p.next = nil
+	if p.c.conns[next.conn] == p {
+		delete(p.c.conns, next.conn)
+		p.c.step(next.at, &overlay.Disconnected{Conn: next.conn})
+	}
+}
+
+// replace makes the connection that is welcome the one in use.
+func (p *client) replace() {
+	next := p.next
+	p.next = nil
+	p.detach()
+	p.conn, p.at, p.wire, p.queue, p.acked = next.conn, next.at, next.wire, next.queue, map[string]uint64{}
+}
+
+func (p *client) newConn() overlay.Conn {
 	p.c.conn++
+	p.c.conns[p.c.conn] = p
 	return p.c.conn
+}
+
+// push takes what a broker sends on a connection.
+func (p *client) push(conn overlay.Conn, m any) {
+	switch {
+	case p.next != nil && p.next.conn == conn:
+		p.next.queue = append(p.next.queue, m)
+	case p.conn == conn:
+		p.queue = append(p.queue, m)
+	}
+}
+
+// closed: a broker has closed a connection.
+func (p *client) closed(conn overlay.Conn) {
+	switch {
+	case p.next != nil && p.next.conn == conn:
+		p.next = nil
+	case p.conn == conn:
+		p.conn, p.queue = 0, nil
+	}
+}
+
+// due tells whether something waits to be processed.
+func (p *client) due() bool {
+	return p.conn != 0 && len(p.queue) > 0 || p.next != nil && len(p.next.queue) > 0
+}
+
+// beginAnew is what a client does before its hello if another process with its
+// id has had a set in force: that one decided what was its own meanwhile.
+func (p *client) beginAnew() {
+	for _, id := range sortedKeys(p.subs) {
+		if a := p.subs[id]; p.doubted {
+			again := *a.sub
+			a.sub, a.versions = &again, []*overlay.Subscription{&again}
+		}
+	}
+	p.doubted = false
 }
 
 func (p *client) message(conn overlay.Conn, attachment uint64) *overlay.Hello {
@@ -144,6 +227,9 @@ func (p *client) message(conn overlay.Conn, attachment uint64) *overlay.Hello {
 
 // detach goes out of reach. What was pushed is lost.
 func (p *client) detach() {
+	if p.next != nil {
+		p.giveUp()
+	}
 	if p.conn == 0 {
 		return
 	}
@@ -164,24 +250,48 @@ func (p *client) subscription(id string, every int, keep string) *overlay.Subscr
 func (p *client) subscribe(id string, every int, keep string) {
 	s := p.subscription(id, every, keep)
 	p.subs[id] = &asked{s, []*overlay.Subscription{s}}
-	p.c.step(p.at, &overlay.Subscribe{Conn: p.conn, Subscription: s})
+	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Subscribe{Conn: c, Subscription: s} })
 }
 
 func (p *client) update(id string, every int) {
 	s := p.subscription(id, every, p.subs[id].sub.Keep)
 	p.subs[id].sub, p.subs[id].versions = s, append(p.subs[id].versions, s)
-	p.c.step(p.at, &overlay.Update{Conn: p.conn, Subscription: s})
+	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Update{Conn: c, Subscription: s} })
 }
 
 func (p *client) unsubscribe(id string) {
 	delete(p.subs, id)
-	p.c.step(p.at, &overlay.Unsubscribe{Conn: p.conn, ID: id})
+	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Unsubscribe{Conn: c, ID: id} })
+}
+
+// ask asks for a change of the set; behind a hello that was made without it again.
+func (p *client) ask(in func(overlay.Conn) overlay.Input) {
+	if p.conn != 0 {
+		p.c.step(p.at, in(p.conn))
+	}
+	if p.next != nil {
+		p.c.step(p.next.at, in(p.next.conn))
+	}
 }
 
 // process takes the next of what was pushed.
 func (p *client) process() {
+	if p.next != nil && len(p.next.queue) > 0 && (len(p.queue) == 0 || p.c.choice.Intn(2) == 0) {
+		m := p.next.queue[0]
+		p.next.queue = p.next.queue[1:]
+		if _, welcome := m.(*protocol.Welcome); !welcome {
+			return // a conflict: the connection is closed
+		}
+		p.replace()
+		p.take(m)
+		return
+	}
 	m := p.queue[0]
 	p.queue = p.queue[1:]
+	p.take(m)
+}
+
+func (p *client) take(m any) {
 	switch m := m.(type) {
 	case *protocol.Welcome:
 		if p.session != "" && p.session != m.Session {
@@ -209,20 +319,25 @@ func (p *client) process() {
 }
 
 func (p *client) notified(m *overlay.Notify) {
-	num := p.nums[m.Source]
-	if m.Seq <= num {
-		failf("%s: %s #%d comes again, %d are processed", p.name, m.Source, m.Seq, num)
+	wire, num := p.wire[m.Source], p.nums[m.Source]
+	if m.Seq <= wire {
+		failf("%s: %s #%d comes again, the last one was %d", p.name, m.Source, m.Seq, wire)
 	}
-	if m.Seq-m.Skipped != num+1 {
-		failf("%s: %s #%d with %d skipped, but %d are processed", p.name, m.Source, m.Seq, m.Skipped, num)
+	if m.Seq-m.Skipped != wire+1 {
+		failf("%s: %s #%d with %d skipped, but the last one was %d", p.name, m.Source, m.Seq, m.Skipped, wire)
 	}
-	k := p.key(m.Source)
-	t := p.c.truth[k]
+	t := p.c.truth[p.key(m.Source)]
 	if t == nil {
 		failf("%s: %s is no sequence", p.name, m.Source)
 	}
-	for seq := num + 1; seq < m.Seq; seq++ {
+	for seq := max(wire, num) + 1; seq < m.Seq; seq++ {
 		p.mayPass(t, m.Source, seq)
+	}
+	p.wire[m.Source] = m.Seq
+	if m.Seq <= num { // it came over the connection before
+		p.c.marks["repeated"]++
+		p.acknowledgeOne(m.Source)
+		return
 	}
 	g, ok := t.given[m.Seq]
 	if !ok || g.reading != string(m.Reading.JSON) {
@@ -235,17 +350,29 @@ func (p *client) notified(m *overlay.Notify) {
 	}
 	p.nums[m.Source] = m.Seq
 	p.c.marks["notified"]++
-	if p.conn != 0 && (!p.lazy || p.c.choice.Intn(3) == 0) {
-		p.c.step(p.at, &overlay.Ack{Conn: p.conn, Source: m.Source, Num: m.Seq})
+	p.acknowledgeOne(m.Source)
+}
+
+// acknowledgeOne acknowledges a source, sooner or later.
+func (p *client) acknowledgeOne(word string) {
+	if !p.lazy || p.c.choice.Intn(3) == 0 {
+		p.ack(word)
+	}
+}
+
+// ack acknowledges what has come over the connection in use. Once another one
+// has said hello, what that hello did not tell must stay where it is.
+func (p *client) ack(word string) {
+	if num := min(p.wire[word], p.nums[word]); p.conn != 0 && p.next == nil && num > p.acked[word] {
+		p.acked[word] = num
+		p.c.step(p.at, &overlay.Ack{Conn: p.conn, Source: word, Num: num})
 	}
 }
 
 // acknowledge acknowledges all that is processed.
 func (p *client) acknowledge() {
 	for _, word := range sortedKeys(p.nums) {
-		if p.conn != 0 && p.nums[word] > 0 {
-			p.c.step(p.at, &overlay.Ack{Conn: p.conn, Source: word, Num: p.nums[word]})
-		}
+		p.ack(word)
 	}
 }
 
@@ -284,36 +411,41 @@ func (p *client) wants(g given) string {
 }
 
 func (p *client) gap(m *protocol.Gap) {
-	num := p.nums[m.Source]
+	wire, num := p.wire[m.Source], p.nums[m.Source]
 	p.c.marks["gaps"]++
-	if m.From != num+1 {
-		failf("%s: %s has a gap from %d, but %d are processed", p.name, m.Source, m.From, num)
+	if m.From != wire+1 {
+		failf("%s: %s has a gap from %d, but the last one was %d", p.name, m.Source, m.From, wire)
 	}
 	k := p.key(m.Source)
 	t := p.c.truth[k]
 	if m.To == nil {
-		x := p.c.brokers[p.c.index(k.Source)]
-		st := added(x.before, x.b.Stats())
-		if !p.c.lost[k.Source] && st.Forgotten+st.ForgottenKeys == 0 {
-			failf("%s: %s ends after %d, but its store was not lost", p.name, m.Source, num)
-		}
-		delete(p.nums, m.Source)
-		p.c.marks["ends"]++
-		if m.Next != "" {
-			if _, known := p.nums[m.Next]; !known {
-				p.nums[m.Next] = 0
-			}
-		}
+		p.ended(m, k)
 		return
 	}
-	for seq := m.From; seq <= *m.To; seq++ {
+	for seq := max(m.From, num+1); seq <= *m.To; seq++ {
 		if t == nil || !t.lost[seq] && !p.c.overflowed() {
 			failf("%s: %s has a gap %d…%d (%s), but #%d was not lost", p.name, m.Source, m.From, *m.To, m.Why, seq)
 		}
 	}
-	p.nums[m.Source] = *m.To
-	if p.conn != 0 {
-		p.c.step(p.at, &overlay.Ack{Conn: p.conn, Source: m.Source, Num: *m.To})
+	p.wire[m.Source], p.nums[m.Source] = *m.To, max(num, *m.To)
+	p.ack(m.Source)
+}
+
+// ended: a sequence has ended, which only a lost store may do, or absence for
+// the session time.
+func (p *client) ended(m *protocol.Gap, k overlay.Key) {
+	x := p.c.brokers[p.c.index(k.Source)]
+	st := added(x.before, x.b.Stats())
+	if !p.c.lost[k.Source] && st.Forgotten+st.ForgottenKeys == 0 {
+		failf("%s: %s ends after %d, but its store was not lost", p.name, m.Source, p.nums[m.Source])
+	}
+	delete(p.nums, m.Source)
+	delete(p.wire, m.Source)
+	p.c.marks["ends"]++
+	if m.Next != "" {
+		if _, known := p.nums[m.Next]; !known {
+			p.nums[m.Next] = 0
+		}
 	}
 }
 

@@ -4,8 +4,8 @@
 package overlaytest
 
 import (
+	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
 
 	"callboard/bridge/overlay"
@@ -31,6 +31,36 @@ type frame struct {
 	born     overlay.Instant
 	number   int // counts all frames
 	messages []overlay.Message
+}
+
+// way is one direction of a link.
+type way struct {
+	from, to int
+	queue    []frame // in flight
+	first    int     // those before it have arrived
+}
+
+func (w *way) busy() bool { return w.first < len(w.queue) }
+
+func (w *way) next() *frame { return &w.queue[w.first] }
+
+func (w *way) put(f frame) { w.queue = append(w.queue, f) }
+
+func (w *way) take() frame {
+	f := w.queue[w.first]
+	w.queue[w.first] = frame{}
+	if w.first++; w.first == len(w.queue) {
+		w.queue, w.first = w.queue[:0], 0
+	}
+	return f
+}
+
+// lose loses what is in flight.
+func (w *way) lose() (frames int) {
+	frames = len(w.queue) - w.first
+	clear(w.queue)
+	w.queue, w.first = w.queue[:0], 0
+	return frames
 }
 
 // broker is one broker of a cluster, with its matcher and its store.
@@ -59,8 +89,10 @@ type cluster struct {
 	brokers []*broker
 	links   []link
 	cut     map[link]bool
-	queues  map[[2]int][]frame // from, to
-	session uint64             // of links, the last
+	ways    []*way          // of links, both directions, by from and to
+	between map[[2]int]*way // the same, by from and to
+	carry   []*way          // for busy
+	session uint64          // of links, the last
 	clients []*client
 	conns   map[overlay.Conn]*client
 	conn    overlay.Conn
@@ -79,22 +111,39 @@ type cluster struct {
 	lost  map[overlay.BrokerID]bool              // stores that were lost
 	marks map[string]int
 	log   func(string, ...any)
-	hash  uint64
+	trace digest
+
+	forgetful bool // nothing is stored: no broker will be started again
 }
 
-func brokerName(i int) overlay.BrokerID { return overlay.BrokerID(fmt.Sprintf("b%d", i+1)) }
+// names are those of the first brokers.
+var names = [...]overlay.BrokerID{"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9"}
+
+func brokerName(i int) overlay.BrokerID {
+	if i < len(names) {
+		return names[i]
+	}
+	return overlay.BrokerID(fmt.Sprintf("b%d", i+1))
+}
 
 func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry int, log func(string, ...any)) *cluster {
 	c := &cluster{
-		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, queues: map[[2]int][]frame{}, conns: map[overlay.Conn]*client{},
+		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
-		tested: map[int]map[overlay.Handle][]*overlay.Subscription{},
+		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest,
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
 		c.start(i, nil, false)
 	}
+	for _, l := range links {
+		for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
+			w := &way{from: e[0], to: e[1]}
+			c.ways, c.between[e] = append(c.ways, w), w
+		}
+	}
+	slices.SortFunc(c.ways, func(v, w *way) int { return cmp.Or(cmp.Compare(v.from, w.from), cmp.Compare(v.to, w.to)) })
 	for _, l := range links {
 		c.up(l)
 	}
@@ -154,10 +203,9 @@ func (c *cluster) down(l link) {
 	}
 	c.cut[l] = true
 	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
-		if len(c.queues[e]) > 0 {
-			c.marks["frames lost"] += len(c.queues[e])
+		if lost := c.between[e].lose(); lost > 0 {
+			c.marks["frames lost"] += lost
 		}
-		delete(c.queues, e)
 	}
 	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
 		session := c.brokers[e[0]].sessions[e[1]]
@@ -169,28 +217,30 @@ func (c *cluster) down(l link) {
 // step hands an input to a broker and carries out what it says.
 func (c *cluster) step(i int, in overlay.Input) {
 	x := c.brokers[i]
-	c.trace("%s < %s", x.name, describeInput(in))
+	if c.log != nil {
+		c.tell("%s < %s", x.name, describeInput(in))
+	}
+	c.trace.number(uint64(i))
+	c.trace.number(uint64(c.now))
 	x.b.Step(c.now, in)
 	for _, r := range x.b.Records() {
 		c.observe(i, r)
-		x.records = append(x.records, keep(r))
+		if !c.forgetful {
+			x.records = append(x.records, keep(r))
+		}
 	}
 	for _, out := range x.b.Outputs() {
-		if _, beat := out.(*overlay.Heartbeat); !beat {
-			c.trace("%s > %s", x.name, describeOutput(out))
+		if _, beat := out.(*overlay.Heartbeat); !beat && c.log != nil {
+			c.tell("%s > %s", x.name, describeOutput(out))
 		}
+		c.trace.output(out)
 		c.carryOut(x, out)
 	}
 }
 
-func (c *cluster) trace(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %d %s", c.hash, c.now, text)
-	c.hash = h.Sum64()
-	if c.log != nil {
-		c.log("%6.1f %s", float64(c.now-1000*second)/float64(second), text)
-	}
+// tell writes a line of the log.
+func (c *cluster) tell(format string, args ...any) {
+	c.log("%6.1f %s", float64(c.now-1000*second)/float64(second), fmt.Sprintf(format, args...))
 }
 
 func (c *cluster) carryOut(x *broker, out overlay.Output) {
@@ -198,26 +248,22 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 	case *overlay.Frame:
 		to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == o.Neighbour })
 		if to >= 0 && x.sessions[to] == o.Session && o.Session != 0 {
-			e := [2]int{x.id, to}
 			c.frames++
-			c.queues[e] = append(c.queues[e], frame{o.Session, c.now, c.frames, o.Messages})
+			c.between[[2]int{x.id, to}].put(frame{o.Session, c.now, c.frames, o.Messages})
 		}
 	case *overlay.Send:
 		if p := c.conns[o.Conn]; p != nil {
-			p.queue = append(p.queue, o.Message)
+			p.push(o.Conn, o.Message)
 		}
 	case *overlay.Notify:
 		if p := c.conns[o.Conn]; p != nil {
-			p.queue = append(p.queue, o)
+			p.push(o.Conn, o)
 		}
 	case *overlay.Close:
 		if p := c.conns[o.Conn]; p != nil {
 			c.marks["taken over"]++
 			delete(c.conns, o.Conn)
-			if p.conn == o.Conn {
-				p.conn = 0
-				p.queue = nil
-			}
+			p.closed(o.Conn)
 		}
 	case *overlay.Install:
 		x.installs = append(x.installs, o)
@@ -295,29 +341,30 @@ func (c *cluster) publish(i int) {
 	if len(m.Hits) > 0 {
 		c.step(i, m)
 	}
+	if !c.slow {
+		delete(c.tested, c.reading)
+	}
 }
 
 // deliver hands the next frame of a link over.
-func (c *cluster) deliver(e [2]int) {
-	f := c.queues[e][0]
-	if c.queues[e] = c.queues[e][1:]; len(c.queues[e]) == 0 {
-		delete(c.queues, e)
-	}
+func (c *cluster) deliver(w *way) {
+	f := w.take()
 	messages := clone(f.messages)
 	if !c.registryUp {
 		messages = slices.DeleteFunc(messages, func(m overlay.Message) bool { _, routed := m.(*overlay.RoutedMessage); return routed })
 	}
-	c.step(e[1], &overlay.FrameReceived{Neighbour: brokerName(e[0]), Session: f.session, Messages: messages})
+	c.step(w.to, &overlay.FrameReceived{Neighbour: c.brokers[w.from].name, Session: f.session, Messages: messages})
 }
 
-// busy gives the links that carry something, in order.
-func (c *cluster) busy() [][2]int {
-	all := make([][2]int, 0, len(c.queues))
-	for e := range c.queues {
-		all = append(all, e)
+// busy gives the ways that carry something, in order; until the next call.
+func (c *cluster) busy() []*way {
+	c.carry = c.carry[:0]
+	for _, w := range c.ways {
+		if w.busy() {
+			c.carry = append(c.carry, w)
+		}
 	}
-	slices.SortFunc(all, func(e, f [2]int) int { return (e[0]-f[0])*1000 + e[1] - f[1] })
-	return all
+	return c.carry
 }
 
 // clone gives a frame as the link's other end reads it: readings of its own.

@@ -1,12 +1,23 @@
 package overlaytest
 
 import (
+	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strconv"
+	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
+
+// TestMain lets garbage grow: schedules make much of it, and keep little.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
+}
 
 var kinds = []struct {
 	name  string
@@ -19,15 +30,18 @@ var kinds = []struct {
 }
 
 // TestSchedules runs random schedules of each kind, each seed twice.
-// CALLBOARD_SOAK says how many seeds, CALLBOARD_SOAK_FROM the first.
+// CALLBOARD_SOAK says how many seeds, or how long ("60s"), CALLBOARD_SOAK_FROM
+// the first.
 func TestSchedules(t *testing.T) {
-	n, from := uint64(250), uint64(0)
+	n, from, until := uint64(400), uint64(0), time.Time{}
 	if soak := os.Getenv("CALLBOARD_SOAK"); soak != "" {
-		var err error
-		if n, err = strconv.ParseUint(soak, 10, 64); err != nil {
-			t.Fatalf("CALLBOARD_SOAK: %v", err)
+		if length, err := time.ParseDuration(soak); err == nil {
+			n, until = 1<<40, time.Now().Add(length)
+		} else if n, err = strconv.ParseUint(soak, 10, 64); err != nil {
+			t.Fatalf("CALLBOARD_SOAK: %q is neither a number nor a time", soak)
 		}
 		if text := os.Getenv("CALLBOARD_SOAK_FROM"); text != "" {
+			var err error
 			if from, err = strconv.ParseUint(text, 10, 64); err != nil {
 				t.Fatalf("CALLBOARD_SOAK_FROM: %v", err)
 			}
@@ -35,27 +49,71 @@ func TestSchedules(t *testing.T) {
 	}
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
-			reached := map[string]int{}
-			for seed := from; seed < from+n; seed++ {
-				r, err := Run(Seed(seed), Config{Kind: k.kind})
-				if err != nil {
-					t.Fatalf("seed %d: %v\n(CALLBOARD_KIND=%d CALLBOARD_SEED=%d go test -run TestSeed shows its steps)", seed, err, k.kind, seed)
-				}
-				if again, err := Run(Seed(seed), Config{Kind: k.kind}); err != nil || again.Hash != r.Hash {
-					t.Fatalf("seed %d: it runs another way the second time: %x, %x (%v)", seed, r.Hash, again.Hash, err)
-				}
-				for m, n := range r.Marks {
-					reached[m] += n
-				}
+			t.Parallel()
+			s := seeds{kind: k.kind, next: from, end: from + n, until: until, reached: map[string]int{}}
+			began := time.Now()
+			var workers sync.WaitGroup
+			for range max(1, runtime.GOMAXPROCS(0)/len(kinds)) {
+				workers.Go(s.run)
+			}
+			workers.Wait()
+			if s.wrong != "" {
+				t.Fatal(s.wrong)
 			}
 			for _, m := range k.marks {
-				if reached[m] == 0 && n >= 250 {
+				if s.reached[m] == 0 && s.next-from >= 400 {
 					t.Errorf("no schedule reached: %s", m)
 				}
 			}
-			t.Log(reached)
+			t.Logf("%d schedules in %s: %v", s.next-from, time.Since(began).Round(time.Second), s.reached)
 		})
 	}
+}
+
+// seeds is what several workers run.
+type seeds struct {
+	kind  Kind
+	end   uint64
+	until time.Time // zero: not bounded
+
+	mu      sync.Mutex
+	next    uint64
+	reached map[string]int
+	wrong   string
+}
+
+func (s *seeds) run() {
+	for {
+		s.mu.Lock()
+		seed := s.next
+		if seed >= s.end || s.wrong != "" || !s.until.IsZero() && time.Now().After(s.until) {
+			s.mu.Unlock()
+			return
+		}
+		s.next++
+		s.mu.Unlock()
+		marks, wrong := twice(seed, s.kind)
+		s.mu.Lock()
+		for m, n := range marks {
+			s.reached[m] += n
+		}
+		if wrong != "" && s.wrong == "" {
+			s.wrong = wrong
+		}
+		s.mu.Unlock()
+	}
+}
+
+// twice runs a seed two times, which must do the same.
+func twice(seed uint64, kind Kind) (marks map[string]int, wrong string) {
+	r, err := Run(Seed(seed), Config{Kind: kind})
+	if err != nil {
+		return nil, fmt.Sprintf("seed %d: %v\n(CALLBOARD_KIND=%d CALLBOARD_SEED=%d go test -run TestSeed shows its steps)", seed, err, kind, seed)
+	}
+	if again, err := Run(Seed(seed), Config{Kind: kind}); err != nil || again.Hash != r.Hash {
+		return nil, fmt.Sprintf("seed %d: it runs another way the second time: %x, %x (%v)", seed, r.Hash, again.Hash, err)
+	}
+	return r.Marks, ""
 }
 
 // TestRapid lets rapid choose, which shrinks what it finds.

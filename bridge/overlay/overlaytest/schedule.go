@@ -62,7 +62,7 @@ func Run(choice Choice, cfg Config) (result Result, err error) {
 	s := newSchedule(choice, cfg)
 	s.run()
 	s.finale()
-	return Result{Hash: s.hash, Marks: s.marks, Stats: s.stats()}, nil
+	return Result{Hash: uint64(s.trace), Marks: s.marks, Stats: s.stats()}, nil
 }
 
 func newSchedule(choice Choice, cfg Config) *schedule {
@@ -88,6 +88,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		oc.Inbox.Count, s.limited = 4, true
 	}
 	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
+	s.forgetful = !s.faults
 	s.calm = cfg.Kind == NoFaults && choice.Intn(10) < 3
 	s.slow = !s.calm && choice.Intn(3) == 0
 	for range 1 + choice.Intn(min(3, n)) {
@@ -119,25 +120,46 @@ func (s *schedule) appear(i int) {
 
 // move has something of what is under way go on.
 func (s *schedule) move() bool {
-	var all []func()
-	for _, e := range s.busy() {
-		all = append(all, func() { s.deliver(e) })
-	}
+	links := s.busy()
+	n := len(links)
 	for _, p := range s.clients {
-		if p.conn != 0 && len(p.queue) > 0 {
-			all = append(all, p.process)
+		if p.due() {
+			n++
 		}
 	}
 	for _, x := range s.brokers {
 		if len(x.installs) > 0 {
-			all = append(all, func() { s.see(x) })
+			n++
 		}
 	}
-	if len(all) == 0 {
+	if n == 0 {
 		return false
 	}
-	all[s.choice.Intn(len(all))]()
-	return true
+	at := s.choice.Intn(n)
+	if at < len(links) {
+		s.deliver(links[at])
+		return true
+	}
+	at -= len(links)
+	for _, p := range s.clients {
+		if p.due() {
+			if at == 0 {
+				p.process()
+				return true
+			}
+			at--
+		}
+	}
+	for _, x := range s.brokers {
+		if len(x.installs) > 0 {
+			if at == 0 {
+				s.see(x)
+				return true
+			}
+			at--
+		}
+	}
+	return false
 }
 
 func (s *schedule) settle() {
@@ -153,8 +175,8 @@ func (s *schedule) settle() {
 // before has had all its effects.
 func (s *schedule) period() {
 	if !s.faults {
-		for _, e := range s.busy() {
-			if s.queues[e][0].born < s.now {
+		for _, w := range s.busy() {
+			if w.next().born < s.now {
 				return
 			}
 		}
@@ -227,6 +249,9 @@ func (s *schedule) act(p *client) {
 	}
 	u, y := s.choice.Intn(100), s.choice.Intn(len(s.brokers))
 	roam := func() { p.detach(); p.attach(y) }
+	if s.choice.Intn(2) == 0 && p.connected() {
+		roam = func() { p.move(y) } // the connection in use goes on meanwhile
+	}
 	switch {
 	case p.connected() && u < 35:
 		p.detach()
@@ -287,7 +312,11 @@ func (s *schedule) crash(x int) {
 	for _, p := range s.clients {
 		if p.conn != 0 && p.at == x {
 			delete(s.conns, p.conn)
-			p.conn, p.queue = 0, nil
+			p.closed(p.conn)
+		}
+		if p.next != nil && p.next.at == x {
+			delete(s.conns, p.next.conn)
+			p.closed(p.next.conn)
 		}
 	}
 	for _, l := range s.links {
@@ -296,8 +325,8 @@ func (s *schedule) crash(x int) {
 		}
 		s.cut[l] = true
 		y := l.a + l.b - x
-		delete(s.queues, [2]int{x, y})
-		delete(s.queues, [2]int{y, x})
+		s.between[[2]int{x, y}].lose()
+		s.between[[2]int{y, x}].lose()
 		session := s.brokers[y].sessions[x]
 		delete(s.brokers[y].sessions, x)
 		s.step(y, &overlay.LinkDown{Neighbour: brokerName(x), Session: session})
@@ -324,6 +353,14 @@ func (s *schedule) double(p *client, y int) {
 	}
 	s.conn++
 	s.marks["doubles"]++
-	s.step(y, p.message(s.conn, p.attachment-back))
+	hello := p.message(s.conn, p.attachment-back)
+	for i, sub := range hello.Subscriptions { // the other process's own
+		own := *sub
+		hello.Subscriptions[i] = &own
+	}
+	s.step(y, hello)
+	if _, attached := s.brokers[y].b.Client(s.conn); attached {
+		p.doubted = true
+	}
 	s.doubles = append(s.doubles, double{s.conn, y})
 }

@@ -164,22 +164,22 @@ func (s *script) settle(steps int) {
 			return
 		}
 		oldest := busy[0]
-		for _, e := range busy {
-			if s.queues[e][0].number < s.queues[oldest][0].number {
-				oldest = e
+		for _, w := range busy {
+			if w.next().number < oldest.next().number {
+				oldest = w
 			}
 		}
-		s.tell(oldest)
+		s.say(oldest)
 		s.deliver(oldest)
 	}
 }
 
-func (s *script) tell(e [2]int) {
-	for _, m := range s.queues[e][0].messages {
+func (s *script) say(w *way) {
+	for _, m := range w.next().messages {
 		switch m.(type) {
 		case *overlay.LinkState, *overlay.RoutedMessage, *overlay.EventMessage:
 		default:
-			fmt.Fprintf(&s.out, "%s → %s: %s\n", brokerName(e[0]), brokerName(e[1]), Describe(m))
+			fmt.Fprintf(&s.out, "%s → %s: %s\n", brokerName(w.from), brokerName(w.to), Describe(m))
 		}
 	}
 }

@@ -19,7 +19,9 @@ type Trouble struct {
 }
 
 // TroubleKinds are all kinds of trouble.
-var TroubleKinds = []string{"kill", "pause", "cut", "stall"}
+// kill -9 and a new start; SIGSTOP and SIGCONT; a full disk; a link that ends,
+// and one that holds all back.
+var TroubleKinds = []string{"kill", "pause", "full", "cut", "stall"}
 
 // Run makes trouble until ctx ends, then repairs all. It tells how often each
 // kind happened.
@@ -64,6 +66,13 @@ func (h *happening) begin(ctx context.Context, t *Trouble, kind string, broker i
 	case "kill":
 	case "pause":
 		start, end = b.Pause, b.Continue
+	case "full":
+		start = func() error { return b.LimitFiles(1 << 16) }
+		end = func() error {
+			err := b.LimitFiles(0)
+			time.Sleep(time.Second) // it has to store what it could not: killed before, it would have lost that
+			return err
+		}
 	default:
 		what = fmt.Sprintf("b%d-b%d", link[0]+1, link[1]+1)
 		start, end = func() error { p.Cut(); return nil }, func() error { p.Heal(); return nil }
