@@ -9,14 +9,17 @@ import (
 	"math"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"callboard/bridge"
 	"callboard/bridge/config"
 	callboard "callboard/clients/go"
+	"callboard/player"
 	"callboard/player/playertest"
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -99,7 +102,7 @@ func late(t *testing.T, capture *playertest.Capture, sub protocol.Subscription) 
 // opened lists the devices of a capture that conditions know.
 func opened(c *playertest.Capture) (devices []uint32) {
 	for _, m := range c.Data() {
-		if slices.Contains([]uint16{4, 5, 6, 62}, m.Interf) && !slices.Contains(devices, m.Device()) {
+		if slices.Contains(view.Interfaces(), player.Interface(m.Interf)) && !slices.Contains(devices, m.Device()) {
 			devices = append(devices, m.Device())
 		}
 	}
@@ -242,7 +245,7 @@ func TestCapturesReachClients(t *testing.T) {
 }
 
 func compare(t *testing.T, capture *playertest.Capture, want []reading) {
-	server, client := late(t, capture, protocol.Subscription{ID: "all", Condition: "true"})
+	server, client := late(t, capture, protocol.Subscription{ID: "all", Condition: "true", Devices: []string{"position2d", "laser", "sonar", "ranger"}})
 	server()
 	got := collect(t, client, len(want))
 	sortByDevice(want)
@@ -338,5 +341,89 @@ func TestConditionsSelect(t *testing.T) {
 				t.Errorf("notifications differ from the capture (-capture +notified):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestFurtherReachClients: what conditions know of is opened unasked, and each
+// message of the further interfaces comes as the reading that a condition sees.
+func TestFurtherReachClients(t *testing.T) {
+	for _, x := range []struct{ capture, interf, kind, condition, wanted string }{
+		{"h_bumper_stage", "bumper", "bumper", "bumper.count == 3", "count"},
+		{"h_fiducial_stage", "fiducial", "fiducial", "fiducial.count == 2 and 6 in fiducial.ids", "count,ids,range"},
+		{"h_gripper_stage", "gripper", "gripper", "gripper.state >= 0", "state,open,broken"},
+		{"h_blobfinder_stage", "blobfinder", "blobfinder", "blobfinder.color == 0xff00ff", "area,x"},
+		{"h_power", "power", "power", "power.percent == 87.5", "volts,charging"},
+		{"h_gps", "gps", "gps", "gps.fix && gps.latitude > 47", "latitude,num_sats"},
+		{"h_imu", "imu", "imu", "imu.time >= 1000", "roll,accel_z,q0"},
+		{"h_position3d", "position3d", "position", "position.z > 0", "z,vx,speed"},
+		{"h_wifi", "wifi", "wifi", `"lab" in wifi.essids`, "essid,levels"},
+		{"h_localize_amcl", "localize", "localize", "localize.count >= 0", "x,spread"},
+		{"h_dummy_all", "actarray", "actarray", "actarray.motor_state == 1", "positions"},
+	} {
+		t.Run(x.capture, func(t *testing.T) {
+			t.Parallel()
+			capture, err := playertest.Load("../testdata/captures", x.capture)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent := 0
+			for _, m := range capture.Data() {
+				if player.Interface(m.Interf).String() == x.interf {
+					sent++
+				}
+			}
+			selected := map[string]string{}
+			for name := range strings.SplitSeq(x.wanted, ",") {
+				selected[name] = x.kind + "." + name
+			}
+			begin, client := late(t, capture, protocol.Subscription{ID: "whole", Condition: x.condition})
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			if _, err := client.Subscribe(ctx, protocol.Subscription{ID: "parts", Condition: x.condition, Select: selected}); err != nil {
+				t.Fatal(err)
+			}
+			begin()
+			for range sent {
+				n := next(t, client)
+				var whole, parts map[string]any
+				for _, s := range n.Subscriptions {
+					if s.ID == "parts" {
+						if err := json.Unmarshal(s.Values, &parts); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				if err := json.Unmarshal(n.Reading, &whole); err != nil || n.Interface != x.interf || len(parts) != len(selected) {
+					t.Fatalf("%s: %v", n.Raw, err)
+				}
+				for name, got := range parts {
+					if want, ok := whole[name]; !ok || !cmp.Equal(want, got) {
+						t.Errorf("%s is %v, selected %v", name, want, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+// next waits for a notification.
+func next(t *testing.T, c *callboard.Client) *callboard.Notification {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		select {
+		case e, ok := <-c.Events():
+			if !ok {
+				t.Fatalf("the client ended: %v", c.Err())
+			}
+			switch e := e.(type) {
+			case *callboard.Notification:
+				return e
+			case *callboard.Gap, *callboard.Fault, *callboard.Failure:
+				t.Fatalf("unexpected %T %+v", e, e)
+			}
+		case <-deadline:
+			t.Fatal("no more notifications came")
+		}
 	}
 }

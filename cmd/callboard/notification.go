@@ -65,18 +65,22 @@ const shownValues = 6
 
 // dull are values of a reading that people do not watch for, or that others
 // sum up.
-var dull = []string{"time", "index", "count", "max", "angle_min", "angle_max", "resolution", "max_range", "vx", "vy"}
+var dull = []string{"time", "index", "angle_min", "angle_max", "resolution", "max_range", "vx", "vy"}
+
+// dullOfRanges are dull values of readings that are ranges before all.
+var dullOfRanges = []string{"count", "max"}
 
 // values lists an object's values as name=value, in their order: all of them,
 // or the first most numbers, words and truths that are not dull.
 func (n *notificationPrinter) values(object []byte, most int) []string {
 	var fields []string
+	ranges := bytes.HasPrefix(object, []byte(`{"ranges":`))
 	for name, value := range members(object) {
 		if most > 0 {
 			if len(fields) == most {
 				break
 			}
-			if slices.Contains(dull, name) || len(value) == 0 || value[0] == '[' || value[0] == '{' {
+			if slices.Contains(dull, name) || ranges && slices.Contains(dullOfRanges, name) || len(value) == 0 || value[0] == '[' || value[0] == '{' {
 				continue
 			}
 		}

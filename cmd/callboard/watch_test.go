@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
 	callboard "callboard/clients/go"
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/view"
 )
 
 func TestSelection(t *testing.T) {
@@ -65,6 +67,14 @@ func TestNotificationLine(t *testing.T) {
 			Robot: "r0", Interface: "position2d", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch", State: &yes}},
 			Reading: json.RawMessage(`{"x":1,"y":-2.5,"yaw":0,"vx":0.5,"vy":0,"vyaw":0,"speed":0.5,"stall":false,"time":1,"index":0}`),
 		}, "r0 position2d:0 1.000 true x=1 y=-2.5 yaw=0 vyaw=0 speed=0.5 stall=false"},
+		"marks": {protocol.Notify{
+			Robot: "r0", Interface: "fiducial", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch"}},
+			Reading: json.RawMessage((&view.Fiducial{Count: 2, ID: 5, Range: 1.5, Bearing: math.NaN(), X: 1, IDs: []float64{5, 6}}).AppendJSON(nil)),
+		}, "r0 fiducial:0 1.000 count=2 id=5 range=1.5 bearing=null x=1 y=0"},
+		"bumpers": {protocol.Notify{
+			Robot: "r0", Interface: "bumper", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch"}},
+			Reading: json.RawMessage((&view.Bumper{Any: true, Pressed: 1, First: 2, Count: 3}).AppendJSON(nil)),
+		}, "r0 bumper:0 1.000 any=true pressed=1 first=2 count=3"},
 		"selected": {protocol.Notify{
 			Robot: "r0", Interface: "laser", Time: 1,
 			Subscriptions: []protocol.Matched{{ID: "watch", Values: json.RawMessage(`{"laser.min < 1":true,"all":[1.23456,2,3,4,5,6,7],"few":[1,2,3,4,5,6],"word":"a b","o":{"a": 1},"n":null}`)}},

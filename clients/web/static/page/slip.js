@@ -56,7 +56,7 @@ export function summary(reading) {
     const where = Number.isFinite(reading.bearing) ? ` at ${degrees(reading.bearing)}` : "";
     return `nearest ${fixed(reading.min, 2)} m${where}`;
   }
-  if (Number.isFinite(reading.x) && Number.isFinite(reading.y)) {
+  if (Number.isFinite(reading.x) && Number.isFinite(reading.y) && reading.speed !== undefined) {
     const speed = Number.isFinite(reading.speed) ? ` · ${fixed(reading.speed, 2)} m/s` : "";
     return `${fixed(reading.x, 2)}, ${fixed(reading.y, 2)} m · ${degrees(reading.yaw ?? 0)}${speed}${reading.stall ? " · stalled" : ""}`;
   }
