@@ -42,6 +42,8 @@ type real struct {
 	answer func(*server.Call)      // nil: ACK with the request's body
 	pub    server.Publisher
 
+	each func() // called with each message, which is not written down then
+
 	mu    sync.Mutex
 	lines []string
 	more  chan struct{} // signalled with each line
@@ -79,7 +81,21 @@ func (r *real) Open(a player.Addr) error {
 
 func (r *real) Close(a player.Addr) { r.note("close %s", a) }
 
+// quiet has f called with each message from now on instead of writing it down.
+func (r *real) quiet(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.each = f
+}
+
 func (r *real) Handle(c *server.Call) {
+	r.mu.Lock()
+	each := r.each
+	r.mu.Unlock()
+	if each != nil {
+		each()
+		return
+	}
 	r.note("%s: %x", c.Header, c.Body)
 	if r.answer != nil {
 		r.answer(c)
@@ -214,8 +230,9 @@ func (r *rig) isUp() {
 
 // program is a Player program that does what the test says and nothing else.
 type program struct {
-	t  testing.TB
-	nc net.Conn
+	t     testing.TB
+	nc    net.Conn
+	early []player.Message // DATA that came before an answer that was waited for
 }
 
 // attach connects to a port of the gateway.
@@ -231,7 +248,7 @@ func attach(t testing.TB, address string) *program {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { nc.Close() })
-	p := &program{t, nc}
+	p := &program{t: t, nc: nc}
 	p.bytes(player.BannerSize)
 	return p
 }
@@ -246,7 +263,18 @@ func (p *program) bytes(n int) []byte {
 	return b
 }
 
+// next gives the next message, of those that came before an answer first.
 func (p *program) next() player.Message {
+	p.t.Helper()
+	if len(p.early) > 0 {
+		m := p.early[0]
+		p.early = p.early[1:]
+		return m
+	}
+	return p.read()
+}
+
+func (p *program) read() player.Message {
 	p.t.Helper()
 	h, err := player.ParseHeader(p.bytes(player.HeaderSize))
 	if err != nil {
@@ -268,11 +296,17 @@ func (p *program) send(a player.Addr, typ player.Type, subtype uint8, payload an
 
 func raw(b ...byte) *iface.Raw { return &iface.Raw{Body: b} }
 
-// request sends a request and gives the next message.
+// request sends a request and gives the answer; readings may come first.
 func (p *program) request(a player.Addr, subtype uint8, payload any) player.Message {
 	p.t.Helper()
 	p.send(a, player.Request, subtype, payload)
-	return p.next()
+	for {
+		m := p.read()
+		if m.Type != player.Data {
+			return m
+		}
+		p.early = append(p.early, m)
+	}
 }
 
 // access opens or closes a device and tells whether that worked.
