@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"callboard/player/playercfg"
+	"callboard/sim/simdriver"
 	"callboard/sim/worldfile"
 )
 
@@ -45,7 +46,8 @@ func (k *checker) playerConfiguration(name string) {
 // summarised is the number of robots or devices that a summary lists.
 const summarised = 20
 
-// models checks the models that drivers name against the world.
+// models checks what drivers are to show of the world: the models that they name
+// and what those have.
 func (k *checker) models(f *playercfg.File) {
 	file, pos, ok := f.Worldfile()
 	if !ok {
@@ -60,21 +62,12 @@ func (k *checker) models(f *playercfg.File) {
 		k.wrong(fmt.Sprintf("%s: the worldfile has errors, the first of them %v; expected a world that loads", pos, worldfile.FirstError(problems)))
 		return
 	}
-	names := map[string]bool{}
-	var all []string
-	for _, m := range w.All() {
-		names[m.Name] = true
-		all = append(all, m.Name)
-	}
-	for _, d := range f.Drivers {
-		model := d.Text("model", 0, "")
-		if d.Name != "stage" || model == "" || names[model] {
-			continue
+	_, planned := simdriver.NewPlan(f, w)
+	for _, problem := range planned {
+		if problem.Severity == playercfg.Warning {
+			k.warn(problem.Error())
+		} else {
+			k.wrong(problem.Error())
 		}
-		expected := "the name of one of its models"
-		if near := nearest(model, all); near != "" {
-			expected = fmt.Sprintf("%q", near)
-		}
-		k.wrong(fmt.Sprintf("%s: %s has no model %q; expected %s", d.Field("model").Values[0].Pos, file, model, expected))
 	}
 }

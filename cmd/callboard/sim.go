@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"callboard/sim"
 	"callboard/sim/simdriver"
@@ -14,22 +16,30 @@ import (
 func (p *program) sim() command {
 	pace, duration, robots := &speed{}, &seconds{}, &count{}
 	return command{
-		name: "sim", summary: "the simulator as Player servers", args: "FILE.world",
-		about: `Simulates a Stage world and serves its robots with Player's protocol: each
-position model at the top level has a port of its own, from --listen upwards
-(above 256 robots: all on one port, by index). Prints a line for each port once
-it serves there. Without FILE, --robots N takes a bundled world with a swarm.`,
+		name: "sim", summary: "the simulator as Player servers", args: "FILE.world|FILE.cfg",
+		about: `Simulates a Stage world and serves its robots with Player's protocol. Of a
+.world alone each position model at the top level has a port of its own, from
+--listen upwards (above 256 robots: as many on one as it can serve, by index).
+A Player configuration (.cfg) says itself which devices are on which ports, as
+with Player's own server and Stage's plug-in; what cannot be served is told.
+Prints a line for each port once it serves there. Without FILE, --robots N takes
+a bundled world with a swarm.
+
+Every port without a configuration has simulation:0, by which programs get and
+set poses, pause, reset, and make a paused world go on by steps.`,
 		examples: []string{
 			"callboard sim worlds/cave.world",
 			"callboard sim worlds/cave.world --speed max --duration 1m",
+			"callboard sim swarm.cfg",
 			"callboard sim --robots 100 --listen 127.0.0.1:0",
 			"callboard sim worlds/cave.world --shot cave.png",
 		},
 		flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:6665", Usage: "`HOST:PORT` of the first robot; port 0 takes free ones"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:6665", Usage: "`HOST:PORT` of the first robot, or of devices without a port in a .cfg; port 0 takes free ones"},
 			&cli.GenericFlag{Name: "speed", Value: pace, Usage: "`X` times real time, or max (default what the world says, else 1)"},
 			&cli.GenericFlag{Name: "robots", Value: robots, Usage: "a bundled world with `N` robots"},
 			&cli.GenericFlag{Name: "duration", Value: duration, Usage: "end after this `TIME`, simulated"},
+			&cli.BoolFlag{Name: "paused", Usage: "begin with a pause, which a client of simulation:0 ends"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`NUMBER` that all randomness comes from"},
 			&cli.StringFlag{Name: "shot", Usage: "write a picture of the world to `FILE.png`, and end"},
 		}, logFlags("info")),
@@ -38,7 +48,7 @@ it serves there. Without FILE, --robots N takes a bundled world with a swarm.`,
 			if err != nil {
 				return err
 			}
-			file, err := p.worldArgument(c, robots.n)
+			file, plan, err := p.worldArgument(c, robots.n)
 			if err != nil {
 				return err
 			}
@@ -50,8 +60,10 @@ it serves there. Without FILE, --robots N takes a bundled world with a swarm.`,
 				return shoot(world, shot)
 			}
 			s, err := newSimulation(simulationConfig{
-				file: file, seed: c.Uint64("seed"), listen: c.String("listen"), logger: logger,
-				driver: simdriver.Config{Speed: pace.of(file.Speed), Duration: duration.duration},
+				file: file, player: plan, seed: c.Uint64("seed"), listen: c.String("listen"), logger: logger,
+				driver: simdriver.Config{
+					Speed: pace.of(file.Speed), Duration: lasting(duration, file), Paused: c.Bool("paused"), Seed: c.Uint64("seed"),
+				},
 			})
 			if err != nil {
 				return err
@@ -62,20 +74,35 @@ it serves there. Without FILE, --robots N takes a bundled world with a swarm.`,
 	}
 }
 
-// worldArgument loads the world that FILE or --robots names.
-func (p *program) worldArgument(c *cli.Context, robots int) (*worldfile.World, error) {
+// lasting is how long a simulation lasts: what was asked for, else the world's
+// quit_time, 0 for ever.
+func lasting(asked *seconds, file *worldfile.World) time.Duration {
+	if asked.set {
+		return asked.duration
+	}
+	return file.QuitTime
+}
+
+// worldArgument loads the world that FILE or --robots names, and the plan if
+// FILE is a Player configuration.
+func (p *program) worldArgument(c *cli.Context, robots int) (*worldfile.World, *playerPlan, error) {
 	args, err := arguments(c, 0, 1, "")
+	var file *worldfile.World
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case len(args) == 1 && robots > 0:
-		return nil, usagef("FILE and --robots contradict each other; give either")
+		return nil, nil, usagef("FILE and --robots contradict each other; give either")
+	case len(args) == 1 && filepath.Ext(args[0]) == ".cfg":
+		return p.loadPlayerPlan(args[0], c.String("listen"))
 	case len(args) == 1:
-		return p.loadWorld(openFile, args[0])
+		file, err = p.loadWorld(openFile, args[0])
 	case robots > 0:
-		return p.swarm(robots)
+		file, err = p.swarm(robots)
+	default:
+		return nil, nil, usagef("FILE.world missing, or --robots N for a bundled world")
 	}
-	return nil, usagef("FILE.world missing, or --robots N for a bundled world")
+	return file, nil, err
 }
 
 // loadWorld reads a world; warnings are told, errors are the error.

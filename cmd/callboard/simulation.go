@@ -40,6 +40,7 @@ type robotPort struct {
 // simulationConfig says what is simulated and where it is served.
 type simulationConfig struct {
 	file   *worldfile.World
+	player *playerPlan // what a Player configuration serves of it; nil: all robots
 	seed   uint64
 	driver simdriver.Config // its World is made here
 	listen string           // HOST:PORT of the first robot
@@ -59,50 +60,66 @@ func newSimulation(c simulationConfig) (*simulation, error) {
 		return nil, err
 	}
 	s := &simulation{file: c.file, world: world, driver: driver}
-	robots := driver.Robots()
-	if len(robots) == 0 {
-		return nil, fmt.Errorf("%s has no robot: expected a position model at the top level", c.file.File)
+	listen := s.listenRobots
+	if c.player != nil {
+		listen = s.listenPlanned
 	}
-	groups := [][]string{robots}
-	if len(robots) <= portsOfTheirOwn {
-		groups = groups[:0]
-		for _, name := range robots {
-			groups = append(groups, []string{name})
-		}
-	}
-	for i, group := range groups {
-		if err := s.listen(c, i, group); err != nil {
-			return nil, errors.Join(err, s.ports.close())
-		}
+	if err := listen(c); err != nil {
+		return nil, errors.Join(err, s.ports.close())
 	}
 	return s, nil
 }
 
-// listen makes the Player server of a group of robots, the i-th one.
-func (s *simulation) listen(c simulationConfig, i int, robots []string) error {
-	listener, err := listenNext(c.listen, i, c.other)
-	if err != nil {
-		return err
+// listenRobots listens for each robot of the world, or where they are many for
+// as many as a port can serve.
+func (s *simulation) listenRobots(c simulationConfig) error {
+	robots := s.driver.Robots()
+	if len(robots) == 0 {
+		return fmt.Errorf("%s has no robot: expected a position model at the top level", c.file.File)
 	}
-	var drivers []server.Driver
+	perPort := 1
+	if len(robots) > portsOfTheirOwn {
+		perPort = s.driver.PerPort()
+	}
+	for i := 0; len(robots) > 0; i++ {
+		group := robots[:min(perPort, len(robots))]
+		robots = robots[len(group):]
+		listener, err := listenNext(c.listen, i, c.other)
+		if err != nil {
+			return err
+		}
+		if err := s.serveRobots(c, listener, group); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
+	return nil
+}
+
+// serveRobots makes the Player server of a group of robots.
+func (s *simulation) serveRobots(c simulationConfig, listener net.Listener, robots []string) error {
+	drivers := []server.Driver{}
 	devices := map[string][]string{}
 	for n, name := range robots {
 		d, err := s.driver.Driver(name, uint16(n))
 		if err != nil {
-			return errors.Join(err, listener.Close())
+			return err
 		}
 		drivers = append(drivers, d)
 		for _, device := range d.Devices() {
 			devices[name] = append(devices[name], player.Addr{Interf: device.Interf, Index: device.Index}.String())
 		}
 	}
-	made, err := server.New(server.Config{
-		Listener: listener, Drivers: append(drivers, s.driver.World()), Clock: s.driver.Clock, Logger: c.logger,
-	})
+	return s.serve(c, listener, append(drivers, s.driver.World()), robotPort{robots: robots, devices: devices})
+}
+
+// serve makes the Player server of a port.
+func (s *simulation) serve(c simulationConfig, listener net.Listener, drivers []server.Driver, port robotPort) error {
+	made, err := server.New(server.Config{Listener: listener, Drivers: drivers, Clock: s.driver.Clock, Logger: c.logger})
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return err
 	}
-	s.ports = append(s.ports, robotPort{server: made, address: listener.Addr().String(), robots: robots, devices: devices})
+	port.server, port.address = made, listener.Addr().String()
+	s.ports = append(s.ports, port)
 	return nil
 }
 

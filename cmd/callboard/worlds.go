@@ -5,9 +5,8 @@ import (
 	"callboard/worlds"
 )
 
-// mostRobots is how many a simulation serves: the protocol's limit of devices
-// on one port, a position and a scanner for each robot, and the simulation's.
-const mostRobots = 2047
+// mostRobots is how many robots a bundled world may be asked for.
+const mostRobots = 20000
 
 // bundledWorld is the world of the demo, or with n > 0 one with n robots.
 func (p *program) bundledWorld(n int) (*worldfile.World, error) {

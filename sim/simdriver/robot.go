@@ -118,6 +118,19 @@ func (s *Simulation) Devices(robot string, index uint16) ([]Device, error) {
 	return list, nil
 }
 
+// PerPort is how many robots one port can serve by index, with simulation:0
+// beside them.
+func (s *Simulation) PerPort() int {
+	each, most := 1, maxIndex+1
+	for _, n := range s.most {
+		each += n
+		if n > 0 {
+			most = min(most, (maxIndex+1)/n)
+		}
+	}
+	return max(1, min(most, (player.MaxDevices-1)/each))
+}
+
 // maxIndex is the greatest index of a device.
 const maxIndex = 1<<16 - 1
 
