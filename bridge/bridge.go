@@ -102,7 +102,7 @@ func (b *Bridge) build() error {
 		return err
 	}
 	if b.robots, err = robots.New(robots.Config{
-		Servers: b.servers(), Matcher: matcher, Sink: b.node, Metrics: metrics, Logger: b.config.Logger,
+		Servers: b.servers(), Matcher: matcher, Sink: b.node, Room: b.node.Room, Metrics: metrics, Logger: b.config.Logger,
 	}); err != nil {
 		return err
 	}

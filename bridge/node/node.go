@@ -112,6 +112,7 @@ type Node struct {
 	lostMu sync.Mutex
 	lost   map[string]uint64 // readings dropped for want of room, by robot
 
+	room  room
 	count counters
 }
 
@@ -187,6 +188,7 @@ func (n *Node) Run(ctx context.Context) error {
 			defer n.stepping.Unlock()
 			n.queue.close()
 			n.work(n.queue.take(spent))
+			n.room.set(true)
 			n.started = false
 			return nil
 		}
@@ -207,6 +209,7 @@ func (n *Node) turn(due bool, spent []item) []item {
 	clear(taken)
 	n.tellLost()
 	n.carryOut()
+	n.room.set(n.broker.Crowded() == 0)
 	n.arm()
 	return taken
 }
@@ -231,6 +234,7 @@ func (n *Node) atOnce(it *item) bool {
 		return false
 	}
 	n.step(instant(), it)
+	n.room.set(n.broker.Crowded() == 0)
 	if !n.light() {
 		n.queue.signal()
 		return true
@@ -285,6 +289,7 @@ func (n *Node) work(items []item) {
 			n.step(now, &some[i])
 		}
 		n.carryOut()
+		n.room.set(n.broker.Crowded() == 0)
 	}
 }
 

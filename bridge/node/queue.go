@@ -15,6 +15,8 @@ type queue[T any] struct {
 	room    chan struct{} // closed and replaced when the consumer has taken what waited
 	ready   chan struct{} // holds one token while something waits
 
+	watched bool // somebody waits for room, perhaps with less than soft
+
 	soft int // above it post waits
 	hard int // above it offer refuses
 }
@@ -80,7 +82,8 @@ func (q *queue[T]) take(spent []T) []T {
 	defer q.mu.Unlock()
 	taken := q.waiting
 	q.waiting = spent[:0]
-	if len(taken) >= q.soft {
+	if len(taken) >= q.soft || q.watched {
+		q.watched = false
 		close(q.room)
 		q.room = make(chan struct{})
 	}
@@ -96,6 +99,22 @@ func (q *queue[T]) close() {
 		close(q.room)
 		q.room = make(chan struct{})
 	}
+}
+
+// few is how much may wait for the consumer before those that can wait do: so
+// much less than an inbox holds that the inboxes fill no further meanwhile.
+const few = 256
+
+// full gives nil if little waits, else a channel that is closed when that was
+// taken.
+func (q *queue[T]) full() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) < few || q.closed {
+		return nil
+	}
+	q.watched = true
+	return q.room
 }
 
 // length is how many inputs wait.

@@ -201,6 +201,7 @@ func (b *Broker) bound(in *inbox) {
 		b.conflate(in, len(buf.items)-1)
 		buf.trim()
 	}
+	b.note(in)
 	for buf.count > b.cfg.Inbox.Count || buf.bytes > b.cfg.Inbox.Bytes {
 		if !b.giveUp(in, WhyOverflow) {
 			return

@@ -102,6 +102,7 @@ type Broker struct {
 	calls    calls
 	registry registry
 	stats    Stats
+	crowd    crowd
 
 	out     []Output
 	records []Record

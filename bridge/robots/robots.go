@@ -43,6 +43,9 @@ type Config struct {
 	Sink    Sink
 	Metrics *prometheus.Registry // callboard_robots_* are added; nil: none
 	Logger  *slog.Logger         // default: discard
+	// Room is asked before readings of a server that waits for its clients are
+	// read, see client.Config. Default: there is always room.
+	Room func() <-chan struct{}
 }
 
 // Sink takes what comes from the robots. Its methods are called from the

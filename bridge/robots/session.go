@@ -56,6 +56,7 @@ func newSession(owner *Robots, server Server) (*session, error) {
 		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil },
 		Handler: s,
 		Relay:   server.Relay,
+		Room:    owner.config.Room,
 		Logger:  owner.log.With("player", server.Address),
 	})
 	if err != nil {

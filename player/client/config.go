@@ -44,6 +44,13 @@ type Config struct {
 	// upper half. Default: random.
 	Jitter func() float64
 
+	// Room gives nil while there is room for readings, else a channel that is
+	// closed when that may have changed: then the session stops reading, if the
+	// server waits for its clients (a replay as fast as possible: the property
+	// "speed" of its log device is 0). Servers that do not wait are never kept
+	// waiting. Default: there is always room.
+	Room func() <-chan struct{}
+
 	Handler Handler      // takes what comes; needed
 	Relay   Relay        // takes it as it comes, to pass it on; default: none
 	Logger  *slog.Logger // default: none

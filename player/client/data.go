@@ -53,6 +53,9 @@ func (s *session) deliver(h player.Header, body []byte) error {
 			return nil
 		}
 	}
+	if err := s.hold(); err != nil {
+		return err
+	}
 	slot := d.slot(h.Interf, h.Subtype)
 	if err := slot.decode(body); err != nil {
 		s.count.undecodable.Add(1)

@@ -53,6 +53,9 @@ type session struct {
 	pulling  bool   // a round is on its way
 	warned   map[uint64]bool
 
+	stopping <-chan struct{} // closed when Run is to end
+	patient  bool            // the server waits for its clients
+
 	burst    bool        // Relay.Data was called
 	unlisted bool        // the relay has not been told of the devices as they are
 	mail     atomic.Bool // what is to be open has changed
@@ -71,6 +74,7 @@ func newSession(c *Client, conn net.Conn) *session {
 // run is the session, until it fails or ctx ends.
 func (s *session) run(ctx context.Context) error {
 	defer s.conn.Close()
+	s.stopping = ctx.Done()
 	stop := context.AfterFunc(ctx, func() { _ = s.conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	version, err := s.in.banner(ctx, time.Now().Add(s.cfg.ConnectTimeout))

@@ -95,6 +95,9 @@ func (s *session) list(a answer) error {
 	if err := iface.Decode(a.body, &list); err != nil {
 		return fmt.Errorf("device list: %w", err)
 	}
+	if err := s.askPace(list.Devices); err != nil {
+		return err
+	}
 	for _, addr := range list.Devices {
 		// Opening a device twice would bring its data twice.
 		if s.byID[id(addr)] != nil || addr.Interf == player.InterfacePlayer {

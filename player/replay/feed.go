@@ -69,6 +69,7 @@ func newFeed(ctx context.Context, r *Replay) (*feed, error) {
 	for i, s := range r.cfg.Sources {
 		reader, err := s.File.Reader(run.Options{})
 		if err != nil {
+			f.close()
 			return nil, err
 		}
 		f.sources = append(f.sources, &source{index: i, name: s.File.Name(), reader: reader, line: math.Inf(-1), clocks: clocks{gap: r.cfg.Gap.Seconds()}})
@@ -80,9 +81,16 @@ func newFeed(ctx context.Context, r *Replay) (*feed, error) {
 	go func() {
 		defer close(f.done)
 		defer close(f.out)
+		defer f.close()
 		f.fill(ctx)
 	}()
 	return f, nil
+}
+
+func (f *feed) close() {
+	for _, s := range f.sources {
+		s.reader.Close()
+	}
 }
 
 // end stops the reading and waits until it has.

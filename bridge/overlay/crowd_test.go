@@ -1,0 +1,42 @@
+package overlay
+
+import "testing"
+
+// An inbox is crowded from more than half of its limits until a quarter, and
+// no longer when it is gone.
+func TestCrowded(t *testing.T) {
+	var held int64
+	b := &Broker{cfg: Config{Inbox: Limits{Count: 8, Bytes: 1 << 20}}}
+	in := &inbox{buf: &buffer{held: &held}}
+	push := func(n int) {
+		for range n {
+			seq := in.buf.last + 1
+			in.buf.push(item{from: seq, to: seq, reading: &Reading{}, size: 1})
+			b.note(in)
+		}
+	}
+	expect := func(when string, want int) {
+		t.Helper()
+		if got := b.Crowded(); got != want {
+			t.Errorf("%s: %d are crowded, expected %d", when, got, want)
+		}
+	}
+	push(4)
+	expect("half full", 0)
+	push(1)
+	expect("more than half full", 1)
+	push(2)
+	expect("fuller", 1)
+	in.buf.drop(4)
+	expect("3 of 8 left", 1)
+	in.buf.drop(5)
+	expect("2 of 8 left", 0)
+	push(4)
+	expect("again", 1)
+	in.buf.free()
+	expect("it is gone", 0)
+	b.cfg.Inbox.Bytes = 10
+	in.buf.push(item{from: in.buf.last + 1, to: in.buf.last + 1, reading: &Reading{}, size: 6})
+	b.note(in)
+	expect("more than half of the bytes", 1)
+}
