@@ -22,8 +22,8 @@ build: ## build/callboard
 test: setup lint build ## everything CI runs: sets up a fresh machine, checks, tests
 	CALLBOARD_SOAK=60s $(GO) test -timeout 20m ./...
 
-setup: ## what the tests need beyond Go: a browser (apt)
-	@.ci/setup chromium
+setup: ## what the tests need beyond Go: a browser, node for the official MCAP reader (apt)
+	@.ci/setup chromium nodejs npm
 
 lint: ## gofmt and go vet
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; fi

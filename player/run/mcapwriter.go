@@ -42,7 +42,9 @@ type MCAPWriter struct {
 	events   *stream
 	message  uint16 // schema
 	channels map[place]*deviceChannels
-	schemas  map[string]uint16 // of what is drawn, by name
+	schemas  map[string]uint16  // of what is drawn, by name
+	shared   map[string]*stream // topics of all robots
+	sharing  map[string]place   // the device of a robot that tells what is shared
 	buf      []byte
 	json     []byte
 }
@@ -57,7 +59,7 @@ type stream struct {
 type deviceChannels struct {
 	player *stream
 	object *stream // of what a broker told; nil until it does
-	drawn  []drawnChannel
+	drawn  []drawKind
 }
 
 // NewMCAPWriter makes an MCAPWriter and writes the file's beginning, with the
@@ -70,7 +72,7 @@ func NewMCAPWriter(c MCAPConfig) (*MCAPWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &MCAPWriter{out: out, plain: c.Plain, channels: map[place]*deviceChannels{}, schemas: map[string]uint16{}}
+	w := &MCAPWriter{out: out, plain: c.Plain, channels: map[place]*deviceChannels{}, schemas: map[string]uint16{}, shared: map[string]*stream{}, sharing: map[string]place{}}
 	if err := c.World.attach(out, c.Now()); err != nil {
 		return nil, err
 	}
@@ -176,7 +178,7 @@ func nanoseconds(s float64) uint64 {
 		return 0
 	}
 	whole, part := math.Modf(min(s, 1.8e10))
-	return uint64(whole)*1e9 + uint64(part*1e9)
+	return uint64(whole)*1e9 + uint64(math.Round(part*1e9))
 }
 
 // of gives the channels of a message's device.
