@@ -1,0 +1,183 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"callboard/sim"
+	"callboard/sim/worldfile"
+)
+
+func simulation() Workload {
+	return Workload{
+		Name:    "sim",
+		Summary: "the simulator: wandering robots with scanners; beside real Stage",
+		About: `Steps a world of wandering robots with a scanner each, on a square grid with
+walls around, as fast as it goes, each number of robots in a process of its own:
+
+  simulated time      simulated seconds per second of wall time, and of processor
+                      time: the same on an idle machine, and on a busy one the
+                      second is the one to trust. One goroutine simulates
+  time of a step      per robot: how the cost grows with their number
+  peak memory         of the whole process, its world included
+
+With real Stage's program in PATH or given, it runs the same world with its own
+wander controller, without a window, in turn with ours; its start is taken off.`,
+		Examples: []string{
+			"callboard bench sim",
+			"callboard bench sim --robots 100 --samples 16 --json",
+			"callboard bench sim --stage /opt/stage/bin/stage",
+		},
+		Parameters: []Parameter{
+			{"robots", "`N` of robots; 0: 1, 10, 100 and 1,000", 0},
+			{"samples", "`N` of samples of each scan, over 180 degrees", 180},
+			{"spacing", "`METRES` from robot to robot", 2.0},
+			{"resolution", "`METRES` of the world's grid, which only real Stage's ranges depend on", 0.02},
+			{"interval", "`SECONDS` of a step", 100 * time.Millisecond},
+			{"time", "`SECONDS` that each number of robots is measured for", 5 * time.Second},
+			{"seed", "`NUMBER` that the wandering comes from", 1},
+			{"stage", "`PATH` of real Stage's program (default the one in PATH)", ""},
+		},
+		Run: runSimulation,
+	}
+}
+
+func runSimulation(ctx context.Context, v Values, report func(Result)) error {
+	c := crowd{
+		robots: v.Int("robots"), samples: v.Int("samples"), spacing: v.Float("spacing"),
+		resolution: v.Float("resolution"), interval: v.Duration("interval"),
+	}
+	one := c.robots > 0
+	sizes := []int{1, 10, 100, 1000}
+	if one {
+		sizes = []int{c.robots}
+	}
+	for _, c.robots = range sizes {
+		figures := map[string]float64{}
+		take := func(r Result) { figures[r.Metric] = r.Value; report(r) }
+		var err error
+		if one {
+			err = c.simulate(ctx, uint64(v.Int("seed")), v.Duration("time"), take)
+		} else {
+			err = c.process(ctx, v, take)
+		}
+		if err == nil {
+			err = besideStage(ctx, c, v, figures, report)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crowd is how many robots there are, and what they see with.
+type crowd struct {
+	robots, samples     int
+	spacing, resolution float64 // m
+	interval            time.Duration
+}
+
+func (c crowd) String() string {
+	plural := "s"
+	if c.robots == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%d robot%s, %d samples, %g m apart", c.robots, plural, c.samples, c.spacing)
+}
+
+// Metrics of bench sim.
+const (
+	simulatedWall      = "simulated time per wall time"
+	simulatedProcessor = "simulated time per processor time"
+	stepTime           = "processor time of a step, per robot"
+	peakMemory         = "peak memory"
+)
+
+// simulate measures in this process.
+func (c crowd) simulate(ctx context.Context, seed uint64, length time.Duration, report func(Result)) error {
+	world, err := c.load(seed)
+	if err != nil {
+		return err
+	}
+	wanderers := sim.NewWanderers(world, seed)
+	step := func() {
+		wanderers.Drive()
+		world.Step()
+	}
+	for range 20 { // the first steps make room
+		step()
+	}
+	steps, wall, processor := 0, time.Now(), processorTime()
+	for steps == 0 || time.Since(wall) < length {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		step()
+		steps++
+	}
+	r := rates{simulated: time.Duration(steps) * c.interval, wall: time.Since(wall), processor: processorTime() - processor, memory: peakMemoryOf(nil)}
+	r.report(c.String(), c.robots, steps, report)
+	return nil
+}
+
+func (c crowd) load(seed uint64) (*sim.World, error) {
+	text := c.world(0)
+	file, problems := worldfile.Load(func(string) ([]byte, error) { return []byte(text), nil }, "crowd.world")
+	if file == nil {
+		return nil, worldfile.FirstError(problems)
+	}
+	return sim.New(sim.Config{World: file, Seed: seed})
+}
+
+// rates are what a run took.
+type rates struct {
+	simulated, wall, processor time.Duration
+	memory                     int64 // bytes; 0: not known
+}
+
+func (r rates) report(name string, robots, steps int, report func(Result)) {
+	report(Result{Case: name, Metric: simulatedWall, Value: r.simulated.Seconds() / r.wall.Seconds(), Unit: "s/s"})
+	if r.processor > 0 {
+		report(Result{Case: name, Metric: simulatedProcessor, Value: r.simulated.Seconds() / r.processor.Seconds(), Unit: "s/s"})
+		report(Result{Case: name, Metric: stepTime, Value: r.processor.Seconds() * 1e6 / float64(steps) / float64(robots), Unit: "us"})
+	}
+	if r.memory > 0 {
+		report(Result{Case: name, Metric: peakMemory, Value: float64(r.memory) / (1 << 20), Unit: "MiB"})
+	}
+}
+
+// process measures in a process of its own, so that its memory is that of this
+// number of robots only.
+func (c crowd) process(ctx context.Context, v Values, report func(Result)) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"bench", "sim", "--json", "--stage", "none", "--robots", strconv.Itoa(c.robots), "--samples", strconv.Itoa(c.samples),
+		"--spacing", fmt.Sprint(c.spacing), "--resolution", fmt.Sprint(c.resolution), "--interval", c.interval.String(),
+		"--time", v.Duration("time").String(), "--seed", strconv.Itoa(v.Int("seed")),
+	}
+	run := exec.CommandContext(ctx, program, args...)
+	run.Args[0] = os.Args[0]
+	run.Stderr = os.Stderr
+	out, err := run.Output()
+	if err != nil {
+		return fmt.Errorf("%d robots in a process of their own: %w", c.robots, err)
+	}
+	for line := range bytes.Lines(out) {
+		var r Result
+		if err := json.Unmarshal(line, &r); err != nil {
+			return fmt.Errorf("%d robots in a process of their own: %w", c.robots, err)
+		}
+		report(r)
+	}
+	return nil
+}
