@@ -19,13 +19,13 @@ func (p *program) check() command {
 	return command{
 		name: "check", summary: "are these files and conditions right?", args: "FILE…",
 		about: `Checks worlds (.world), Player configurations (.cfg) and logs (.log, .log.gz),
-Callboard configurations (.toml), and conditions. Each problem is a line:
+recordings (.mcap), Callboard configurations (.toml), and conditions. Each problem is a line:
 file:line:column, what is wrong and what is expected. What real Player and Stage
 tolerate, or write wrong themselves, is a warning. Ends with 1 only for errors.`,
 		examples: []string{
 			"callboard check callboard.toml",
 			"callboard check worlds/cave.world",
-			"callboard check swarm.cfg run.log",
+			"callboard check swarm.cfg run.log run.mcap",
 			"callboard check --condition 'laser.min < 1'",
 		},
 		flags: []cli.Flag{
@@ -100,6 +100,8 @@ func (k *checker) file(name string) {
 		k.playerConfiguration(name)
 	case ".log":
 		k.log(name)
+	case ".mcap":
+		k.mcapFile(name)
 	case ".world", ".inc":
 		_, problems := worldfile.Load(openFile, name)
 		for _, problem := range problems {
@@ -119,7 +121,7 @@ func (k *checker) file(name string) {
 			}
 		}
 	default:
-		k.wrong(fmt.Sprintf("%s: cannot check it: unknown kind of file; expected a world (.world), a Player configuration (.cfg) or log (.log), or a Callboard configuration (.toml)", name))
+		k.wrong(fmt.Sprintf("%s: cannot check it: unknown kind of file; expected a world (.world), a Player configuration (.cfg) or log (.log), a recording (.mcap), or a Callboard configuration (.toml)", name))
 	}
 }
 

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
+	"callboard/player/run"
 )
 
 // log checks a Player log, line by line. Faults of many lines are told once,
@@ -22,7 +21,7 @@ func (k *checker) log(name string) {
 		return
 	}
 	defer func() { _ = file.Close() }()
-	r, err := playerlog.NewReader(playerlog.ReaderConfig{R: file, Name: name})
+	r, err := playerlog.NewReader(playerlog.ReaderConfig{R: file, Name: name, Remark: run.CheckRemark})
 	if err != nil {
 		k.wrong(fmt.Sprintf("%s: cannot read it: %v; expected a Player log, as text or gzip", name, err))
 		return
@@ -142,20 +141,5 @@ func (s *survey) end(name string, r *playerlog.Reader) {
 		writer = " of Player " + version
 	}
 	fmt.Fprintf(s.k.p.stdout, "%s: %s%s, %.3f to %.3f s\n", name, plural(s.lines, "message"), writer, s.first, s.last)
-	devices := make([]string, 0, len(s.devices))
-	for device := range s.devices {
-		devices = append(devices, device)
-	}
-	slices.Sort(devices)
-	for i, device := range devices {
-		if i == summarised {
-			fmt.Fprintf(s.k.p.stdout, "  and %s\n", plural(len(devices)-i, "more device"))
-			break
-		}
-		var kinds []string
-		for _, kind := range s.devices[device].order {
-			kinds = append(kinds, fmt.Sprintf("%s %d", kind, s.devices[device].kinds[kind]))
-		}
-		fmt.Fprintf(s.k.p.stdout, "  %s: %s\n", device, strings.Join(kinds, ", "))
-	}
+	printDevices(s.k, s.devices)
 }

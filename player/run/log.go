@@ -83,15 +83,31 @@ func (s *logSource) want(h *player.Header) bool {
 	return d == nil || iface.Describes(h.Interf, h.Subtype) || s.options.Want(d.device, h.Subtype)
 }
 
-// remark takes a ## line.
-func (s *logSource) remark(text []byte) error {
+// parseRemark reads the event in a ## line; nil if it has none.
+func parseRemark(text []byte) (*Record, error) {
 	text, ours := bytes.CutPrefix(text, []byte(eventMark))
 	if !ours || !bytes.HasPrefix(text, []byte("{")) {
-		return nil
+		return nil, nil
 	}
 	rec, err := parseEvent(text)
 	if err != nil {
-		return fmt.Errorf("%w; expected what callboard record writes behind ## callboard", err)
+		return nil, fmt.Errorf("%w; expected what callboard record writes behind ## callboard", err)
+	}
+	return rec, nil
+}
+
+// CheckRemark tells what is wrong with a log's line of metadata, given what
+// stands behind the ##, if callboard wrote it.
+func CheckRemark(text []byte) error {
+	_, err := parseRemark(text)
+	return err
+}
+
+// remark takes a ## line.
+func (s *logSource) remark(text []byte) error {
+	rec, err := parseRemark(text)
+	if rec == nil {
+		return err
 	}
 	s.event(rec, func(d *player.Device) place { return logPlace(d.Addr) })
 	return nil

@@ -99,7 +99,7 @@ func (s *mcapSource) meet(id uint16, c *mcap.Channel, schema *mcap.Schema) chann
 	case schema == nil:
 	case schema.Name == eventSchema && c.Encoding == "json":
 		kind = kindEvent
-	case schema.Name == messageSchema && c.Encoding == "protobuf":
+	case schema.Name == MessageSchema && c.Encoding == "protobuf":
 		kind = kindMessage
 	}
 	s.found = s.found || kind != kindOther

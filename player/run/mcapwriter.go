@@ -80,7 +80,7 @@ func NewMCAPWriter(c MCAPConfig) (*MCAPWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.message, err = out.AddSchema(mcap.Schema{Name: messageSchema, Encoding: "protobuf", Data: descriptor()}); err != nil {
+	if w.message, err = out.AddSchema(mcap.Schema{Name: MessageSchema, Encoding: "protobuf", Data: descriptor()}); err != nil {
 		return nil, err
 	}
 	w.events, err = w.stream(mcap.Channel{Topic: eventTopic, SchemaID: event, Encoding: "json", Group: groupRun})

@@ -24,8 +24,8 @@ const (
 	fieldBody
 )
 
-// messageSchema is the name of that message.
-const messageSchema = "callboard.PlayerMessage"
+// MessageSchema is the name of that message.
+const MessageSchema = "callboard.PlayerMessage"
 
 // Wire types of protobuf.
 const (

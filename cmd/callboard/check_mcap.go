@@ -1,0 +1,287 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"callboard/player"
+	"callboard/player/iface"
+	"callboard/player/mcap"
+	"callboard/player/run"
+)
+
+// mostTold is how many problems of a file are printed; the others are counted.
+const mostTold = 100
+
+// mcapFile checks an MCAP file: the container, whoever wrote it, then what
+// callboard record keeps in one.
+func (k *checker) mcapFile(name string) {
+	file, err := os.Open(name)
+	if err != nil {
+		k.wrong(fmt.Sprintf("%s: cannot read it: %v", name, err))
+		return
+	}
+	defer func() { _ = file.Close() }()
+	before := k.errors
+	c := &container{k: k, name: name, channels: map[uint16]*channelCount{}}
+	c.read(file)
+	c.index(file)
+	if c.told > mostTold {
+		fmt.Fprintf(k.p.stdout, "%s: %s more\n", name, plural(c.told-mostTold, "problem"))
+	}
+	if k.errors > before {
+		return
+	}
+	if c.recorded {
+		k.recordedRun(name)
+		return
+	}
+	fmt.Fprintf(k.p.stdout, "%s: %s on %s\n", name, plural(int(c.messages), "message"), plural(len(c.channels), "channel"))
+	c.list()
+}
+
+// container is what is found in an MCAP file.
+type container struct {
+	k        *checker
+	name     string
+	told     int
+	messages uint64
+	channels map[uint16]*channelCount
+	cut      bool
+	recorded bool // it has messages of Player servers
+}
+
+type channelCount struct {
+	topic, schema string
+	json          bool
+	messages      uint64
+}
+
+// problem tells a problem; what ends early lost nothing that was written.
+func (c *container) problem(text string, warning bool) {
+	c.told++
+	switch {
+	case warning && c.told <= mostTold:
+		c.k.warn(text)
+	case warning:
+		c.k.warnings++
+	case c.told <= mostTold:
+		c.k.wrong(text)
+	default:
+		c.k.errors++
+	}
+}
+
+// read goes through the file from its beginning.
+func (c *container) read(file *os.File) {
+	r, err := mcap.NewReader(mcap.ReaderConfig{R: file, Name: c.name, Attachment: func(*mcap.Attachment) error { return nil }, Metadata: func(*mcap.Metadata) error { return nil }})
+	if err != nil {
+		c.problem(err.Error(), false)
+		return
+	}
+	defer r.Close()
+	for {
+		m, err := r.Next()
+		var p *mcap.Problem
+		switch {
+		case err == io.EOF:
+			return
+		case errors.As(err, &p) && p.Cut:
+			c.cut = true
+			c.problem(fmt.Sprintf("%s: byte %d: warning: %s; what was written before is whole", p.File, p.Offset, p.Message), true)
+		case errors.As(err, &p):
+			c.problem(p.Error(), false)
+		case err != nil:
+			c.problem(fmt.Sprintf("%s: %v", c.name, err), false)
+			return
+		default:
+			c.message(r, m)
+		}
+	}
+}
+
+func (c *container) message(r *mcap.Reader, m *mcap.Message) {
+	n := c.channels[m.ChannelID]
+	if n == nil {
+		channel := r.Channel(m.ChannelID)
+		n = &channelCount{topic: channel.Topic, json: channel.Encoding == "json"}
+		if s := r.Schema(channel.SchemaID); s != nil {
+			n.schema = s.Name
+		}
+		c.recorded = c.recorded || n.schema == run.MessageSchema
+		c.channels[m.ChannelID] = n
+	}
+	n.messages++
+	c.messages++
+	if n.json && !json.Valid(m.Data) {
+		offset, _ := r.Offset()
+		c.problem(fmt.Sprintf("%s: byte %d: message %d on %s is no JSON, expected what its channel announces", c.name, offset, n.messages, n.topic), false)
+	}
+}
+
+// index compares the index with what was found.
+func (c *container) index(file *os.File) {
+	info, err := file.Stat()
+	if err != nil || c.cut {
+		return
+	}
+	s, err := mcap.ReadSummary(file, info.Size(), c.name)
+	var p *mcap.Problem
+	switch {
+	case errors.Is(err, mcap.ErrNoSummary):
+		c.problem(c.name+": warning: the file has no index; it is read from its beginning", true)
+	case errors.As(err, &p):
+		c.problem(p.Error(), false)
+	case err != nil:
+		c.problem(err.Error(), false)
+	case s.Statistics != nil && s.Statistics.Messages != c.messages:
+		c.problem(fmt.Sprintf("%s: the index tells %d messages, expected the %d that are there", c.name, s.Statistics.Messages, c.messages), false)
+	}
+}
+
+// list prints the channels.
+func (c *container) list() {
+	var lines []string
+	for _, n := range c.channels {
+		lines = append(lines, fmt.Sprintf("  %s (%s): %d", n.topic, n.schema, n.messages))
+	}
+	slices.Sort(lines)
+	for i, line := range lines {
+		if i == summarised {
+			fmt.Fprintf(c.k.p.stdout, "  and %s\n", plural(len(lines)-i, "more channel"))
+			return
+		}
+		fmt.Fprintln(c.k.p.stdout, line)
+	}
+}
+
+// recordedRun checks the messages of a run, and tells what it has.
+func (k *checker) recordedRun(name string) {
+	f, err := run.Open(name)
+	if err != nil {
+		k.wrong(err.Error())
+		return
+	}
+	defer func() { _ = f.Close() }()
+	r, err := f.Reader(run.Options{})
+	if err != nil {
+		k.wrong(err.Error())
+		return
+	}
+	defer r.Close()
+	s := &runSurvey{devices: map[string]*logged{}, robots: map[string]bool{}}
+	for {
+		rec, err := r.Next()
+		var p *run.Problem
+		switch {
+		case err == io.EOF:
+			s.print(k, name)
+			k.recordedWorld(f)
+			return
+		case errors.As(err, &p) && p.Warning:
+		case errors.As(err, &p):
+			k.wrong(p.Error())
+		case err != nil:
+			k.wrong(err.Error())
+			return
+		case rec.Odd != nil:
+			k.wrong(rec.Odd.Error())
+		default:
+			s.add(rec)
+		}
+	}
+}
+
+// runSurvey is what a run has in it.
+type runSurvey struct {
+	robots        map[string]bool
+	devices       map[string]*logged
+	messages      int
+	lost          uint64
+	first, last   float64
+	begin, ending time.Time
+}
+
+func (s *runSurvey) add(rec *run.Record) {
+	s.robots[rec.Robot] = true
+	if s.begin.IsZero() {
+		s.begin = rec.Logged
+	}
+	s.ending = rec.Logged
+	if rec.Kind == run.Lost {
+		s.lost += rec.Count
+	}
+	if rec.Kind != run.Data {
+		return
+	}
+	h := rec.Header
+	if s.messages == 0 {
+		s.first, s.last = h.Timestamp, h.Timestamp
+	}
+	s.messages++
+	s.first, s.last = min(s.first, h.Timestamp), max(s.last, h.Timestamp)
+	device := fmt.Sprintf("%s %s", rec.Robot, rec.Device.Addr)
+	d := s.devices[device]
+	if d == nil {
+		d = &logged{kinds: map[string]int{}}
+		s.devices[device] = d
+	}
+	kind := fmt.Sprint(h.Subtype)
+	if m, ok := iface.Lookup(h.Interf, player.Data, h.Subtype); ok {
+		kind = m.Name
+	}
+	if d.kinds[kind]++; d.kinds[kind] == 1 {
+		d.order = append(d.order, kind)
+	}
+}
+
+func (s *runSurvey) print(k *checker, name string) {
+	const layout = "2006-01-02 15:04:05"
+	fmt.Fprintf(k.p.stdout, "%s: %s of %s, %.3f to %.3f s, recorded %s to %s\n", name, plural(s.messages, "message"), plural(len(s.robots), "robot"),
+		s.first, s.last, s.begin.Local().Format(layout), s.ending.Local().Format(layout))
+	if s.lost > 0 {
+		fmt.Fprintf(k.p.stdout, "  %s lost while it was recorded\n", plural(int(s.lost), "message"))
+	}
+	printDevices(k, s.devices)
+}
+
+// recordedWorld tells the world that was recorded with the run.
+func (k *checker) recordedWorld(f *run.File) {
+	w, err := f.World()
+	switch {
+	case err != nil:
+		k.wrong(err.Error())
+	case w != nil:
+		names := make([]string, len(w.Files))
+		for i, file := range w.Files {
+			names[i] = file.Name
+		}
+		fmt.Fprintf(k.p.stdout, "  with its world: %s\n", strings.Join(names, ", "))
+	}
+}
+
+// printDevices prints how many messages of which kind each device has.
+func printDevices(k *checker, all map[string]*logged) {
+	devices := make([]string, 0, len(all))
+	for device := range all {
+		devices = append(devices, device)
+	}
+	slices.Sort(devices)
+	for i, device := range devices {
+		if i == summarised {
+			fmt.Fprintf(k.p.stdout, "  and %s\n", plural(len(devices)-i, "more device"))
+			break
+		}
+		var kinds []string
+		for _, kind := range all[device].order {
+			kinds = append(kinds, fmt.Sprintf("%s %d", kind, all[device].kinds[kind]))
+		}
+		fmt.Fprintf(k.p.stdout, "  %s: %s\n", device, strings.Join(kinds, ", "))
+	}
+}
