@@ -44,7 +44,7 @@ func (b *Bridge) newLinks() error {
 func neighbours(all []config.Neighbour) []link.Neighbour {
 	out := make([]link.Neighbour, len(all))
 	for i, n := range all {
-		out[i] = link.Neighbour{ID: overlay.BrokerID(n.ID), Address: n.Address}
+		out[i] = link.Neighbour{ID: overlay.BrokerID(n.ID), Address: n.Address, Compress: n.Compress}
 	}
 	return out
 }

@@ -33,7 +33,8 @@ func row(t *testing.T, n int, robots map[int]config.Player) []*bridge.Bridge {
 		c.Registry.Broker = "b1"
 		for _, j := range []int{i - 1, i + 1} {
 			if j >= 0 && j < n {
-				c.Neighbours = append(c.Neighbours, config.Neighbour{ID: fmt.Sprint("b", j+1), Address: links[j]})
+				// the first link is compressed, the second only one side asks for
+				c.Neighbours = append(c.Neighbours, config.Neighbour{ID: fmt.Sprint("b", j+1), Address: links[j], Compress: min(i, j) == 0 || i < j && i == 1})
 			}
 		}
 		if p, ok := robots[i]; ok {
@@ -182,6 +183,9 @@ func TestListsAreOfTheNetwork(t *testing.T) {
 	if len(all[0].Neighbours) != 2 || !all[0].Neighbours[1].Up || all[0].RouteCount != 1 || all[0].Routes[0].Down != "b3" || all[0].Routes[0].Up != "b1" || all[0].Routes[0].From != "b1" {
 		t.Errorf("the broker on the way: %+v", all[0])
 	}
+	if first, second := all[1].Neighbours[0], all[2].Neighbours[0]; !first.Compressed || second.Compressed {
+		t.Errorf("compressed: %v, %v; expected the link of b1 and b2 only", first.Compressed, second.Compressed)
+	}
 	if s := all[2].Sessions; len(s) != 1 || !s[0].Attached || s[0].Subscriptions != 1 || len(s[0].Sequences) != 1 || s[0].Sequences[0].Last == 0 {
 		t.Errorf("the edge's sessions: %+v", s)
 	}
@@ -210,5 +214,63 @@ func list(t *testing.T, ctx context.Context, c *callboard.Client, what string, i
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestARobotsNameIsOneBrokers: of two robots of one name the second is
+// refused, and both brokers say so.
+func TestARobotsNameIsOneBrokers(t *testing.T) {
+	first, second := playertest.Fake(t, playertest.Good), playertest.Fake(t, playertest.Good)
+	brokers := row(t, 3, map[int]config.Player{0: {Address: first.Addr(), Robot: "r0"}, 2: {Address: second.Addr(), Robot: "r0"}})
+	c := attach(t, brokers[1])
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		var robots []node.Robot
+		list(t, ctx, c, "robots", &robots)
+		if len(robots) == 2 && robots[0].Refused != robots[1].Refused {
+			refused, other := robots[0], robots[1]
+			if other.Refused {
+				refused, other = other, refused
+			}
+			if refused.Error != "refused: broker "+other.Broker+" reads a robot of this name" || other.Warning == "" {
+				continue // the other one has yet to hear of it
+			}
+			if _, err := c.Command(ctx, callboard.Command{Robot: "r0", Name: "stop"}); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("robots: %+v", robots)
+		}
+	}
+}
+
+// TestWarningAboutNobody: a subscription that no robot of the network can
+// match is told so; one that a robot elsewhere can is not.
+func TestWarningAboutNobody(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	brokers := row(t, 2, map[int]config.Player{1: {Address: robot.Addr(), Robot: "r0"}})
+	c := attach(t, brokers[0])
+	subscribe(t, c, protocol.Subscription{ID: "a", Condition: "position.x >= 0"})
+	notified(t, c) // so the registry knows the robot
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, want := range []struct {
+		s      callboard.Subscription
+		warned bool
+	}{
+		{callboard.Subscription{ID: "b", Condition: "position.x >= 1", Robots: []string{"r*"}}, false},
+		{callboard.Subscription{ID: "c", Condition: "position.x >= 1", Robots: []string{"x*"}}, true},
+		{callboard.Subscription{ID: "d", Condition: "gripper.time > 0"}, true},
+	} {
+		got, err := c.Subscribe(ctx, want.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got.Warning != "") != want.warned {
+			t.Errorf("%s: warning %q", want.s.ID, got.Warning)
+		}
 	}
 }

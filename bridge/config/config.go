@@ -63,7 +63,10 @@ type Player struct {
 }
 
 // Neighbour is one [[neighbour]]: another broker.
-type Neighbour struct{ ID, Address string }
+type Neighbour struct {
+	ID, Address string
+	Compress    bool // the link, if both sides ask for it
+}
 
 // Registry is the table [registry].
 type Registry struct{ Broker string } // the broker that holds it; default: this one

@@ -44,6 +44,7 @@ cfg = "swarm.cfg"
 [[neighbour]]
 id = "b2"
 address = "10.0.0.2:8801"
+compress = true
 
 [registry]
 broker = "b1"
@@ -99,7 +100,7 @@ func TestExample(t *testing.T) {
 			{Address: "localhost:6665", World: "arena", Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "gripper:0", "laser:0"}}},
 			{Address: "localhost:6666", World: "arena", Robots: map[string][]string{"beta": {"position2d:0"}}},
 		},
-		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801"}},
+		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801", Compress: true}},
 		Registry:   Registry{Broker: "b1"},
 		Gateway:    Gateway{Listen: "127.0.0.1:7000"},
 		Zones:      map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}, {0, 1}}},

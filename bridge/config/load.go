@@ -156,6 +156,7 @@ func (r *reader) document(t *table, c *Config) {
 		var n Neighbour
 		t.text("id", &n.ID)
 		t.text("address", &n.Address)
+		t.boolean("compress", &n.Compress)
 		c.Neighbours = append(c.Neighbours, n)
 	})
 	t.sub("registry", func(t *table) { t.text("broker", &c.Registry.Broker) })

@@ -62,7 +62,7 @@ func BenchmarkLink(b *testing.B) {
 			}
 			_, stop2 := start(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener, Handler: two})
 			defer stop2()
-			l1, stop1 := start(Config{Self: "b1", Neighbours: []Neighbour{{"b2", listener.Addr().String()}}, Handler: one})
+			l1, stop1 := start(Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}, Handler: one})
 			defer stop1()
 			session := <-one.up
 			var scans []*overlay.Frame

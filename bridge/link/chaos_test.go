@@ -128,7 +128,7 @@ func breakOften(t *testing.T, seed uint64) (cut, sessions int) {
 	dials := 0
 	compress := seed%2 == 0
 	one.links, err = New(Config{
-		Self: "b1", Neighbours: []Neighbour{{"b2", "b2"}}, Handler: one, DialMin: time.Millisecond, Compress: compress,
+		Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "b2"}}, Handler: one, DialMin: time.Millisecond, Compress: compress,
 		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			conn, err := memory.Dial(ctx, address)
 			if err != nil {

@@ -181,7 +181,7 @@ func TestWrongAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{"b2", "there"}}, Dial: memory.Dial, DialMin: 100 * time.Millisecond, DialMax: time.Second})
+			b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "there"}}, Dial: memory.Dial, DialMin: 100 * time.Millisecond, DialMax: time.Second})
 			begun := time.Now()
 			const attempts = 10
 			var last uint64
@@ -292,7 +292,7 @@ func TestHeartbeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		b2 := start(t, Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener})
-		b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{"b2", "b2"}}, Dial: memory.Dial})
+		b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "b2"}}, Dial: memory.Dial})
 		b1.expect(t, "up")
 		b2.expect(t, "up")
 		<-time.After(10 * time.Minute)
@@ -537,7 +537,7 @@ func TestStopEndsEverything(t *testing.T) {
 		}
 		defer conn.Close()
 	}
-	b1 := start(t, calm(Config{Self: "b1", Neighbours: []Neighbour{{"b2", listener.Addr().String()}, {"b3", "127.0.0.1:1"}}}))
+	b1 := start(t, calm(Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}, {ID: "b3", Address: "127.0.0.1:1"}}}))
 	b1.expect(t, "up")
 	b2.expect(t, "up")
 	begun := time.Now()
@@ -553,7 +553,7 @@ func TestStopEndsEverything(t *testing.T) {
 func TestDialingEnds(t *testing.T) {
 	bubble(t, "a dial that hangs", func(t *testing.T) {
 		dials := 0
-		b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{"b2", "there"}}, Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "there"}}, Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			dials++
 			<-ctx.Done()
 			return nil, ctx.Err()

@@ -74,16 +74,19 @@ func checkID(id overlay.BrokerID) error {
 	return nil
 }
 
-func (l *Links) hello(to overlay.BrokerID, attempt uint64) []byte {
+func (l *Links) hello(to Neighbour, attempt uint64) []byte {
 	content, err := helloEncoding.Marshal(hello{
-		Protocol: Protocol, Version: Version, Format: frame.Format(), ID: string(l.cfg.Self), To: string(to), Attempt: attempt,
-		MaxFrame: uint64(l.cfg.MaxFrame), Heartbeat: uint64(l.cfg.Heartbeat.Microseconds()), Compress: l.cfg.Compress,
+		Protocol: Protocol, Version: Version, Format: frame.Format(), ID: string(l.cfg.Self), To: string(to.ID), Attempt: attempt,
+		MaxFrame: uint64(l.cfg.MaxFrame), Heartbeat: uint64(l.cfg.Heartbeat.Microseconds()), Compress: l.compresses(to),
 	})
 	if err != nil {
 		panic(err) // a flat struct of texts and numbers
 	}
 	return endPiece(append(beginPiece(nil, pieceHello), content...), 0)
 }
+
+// compresses tells whether compression is asked for on a link.
+func (l *Links) compresses(n Neighbour) bool { return l.cfg.Compress || n.Compress }
 
 // decodeHello reads a hello and checks what does not depend on who sent it.
 func decodeHello(content []byte) (hello, error) {
@@ -172,7 +175,7 @@ func (o *opening) answer(err error) {
 // greet is the dialing side's handshake: hello, hello, begin. When it returns,
 // the other side has agreed to a session.
 func (o *opening) greet(l *Links, n Neighbour, attempt uint64) (hello, error) {
-	if _, err := o.conn.Write(l.hello(n.ID, attempt)); err != nil {
+	if _, err := o.conn.Write(l.hello(n, attempt)); err != nil {
 		return hello{}, fmt.Errorf("handshake: %w", err)
 	}
 	content, err := o.expect(pieceHello)
@@ -219,7 +222,7 @@ func (o *opening) welcome(l *Links) (*peer, hello, error) {
 		o.answer(err)
 		return p, h, err
 	}
-	if _, err := o.conn.Write(l.hello(p.ID, 0)); err != nil {
+	if _, err := o.conn.Write(l.hello(p.Neighbour, 0)); err != nil {
 		return p, h, fmt.Errorf("handshake: %w", err)
 	}
 	_, err = o.expect(pieceBegin)

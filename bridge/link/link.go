@@ -20,6 +20,8 @@ import (
 type Neighbour struct {
 	ID      overlay.BrokerID
 	Address string // host:port; needed where this broker dials
+	// Compress asks for compression of this link, as Config.Compress does for all.
+	Compress bool
 }
 
 // Handler is told what happens on the links. Calls about one neighbour come
@@ -48,7 +50,7 @@ type Config struct {
 	DialMin    time.Duration                                               // back-off between attempts to dial, from; default 0.1 s
 	DialMax    time.Duration                                               // and up to; default 5 s
 	Handshake  time.Duration                                               // longest time of dialing with handshake; default 5 s
-	Compress   bool                                                        // ask for compression; done if both sides ask
+	Compress   bool                                                        // ask for compression of all links; done if both sides ask
 	QueueBytes int                                                         // what may wait to be sent to a neighbour; when more does, the session ends; default 64 MiB
 	MaxFrame   int                                                         // longest frame taken from a neighbour, bytes; default 128 MiB
 	Handler    Handler                                                     // required

@@ -298,8 +298,8 @@ func TestWrongConfigurations(t *testing.T) {
 		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{ID: "b1"}}}, `links of broker "b1": neighbour "b1" has the broker's own id`},
 		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{ID: "b2"}}}, `links of broker "b1": neighbour "b2" has no address; expected host:port, since the lower id ("b1") dials`},
 		{Config{Self: "b3", Handler: h, Neighbours: []Neighbour{{ID: "b2"}}}, `links of broker "b3": neighbour "b2" dials, since its id is the lower one, but there is nothing to listen on`},
-		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{"b2", "a:1"}, {"b2", "a:2"}}}, `links of broker "b1": neighbour "b2" is listed twice`},
-		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{"b\n", "a:1"}}}, `links of broker "b1": neighbour "b\n": the id "b\n" is not printable text`},
+		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{ID: "b2", Address: "a:1"}, {ID: "b2", Address: "a:2"}}}, `links of broker "b1": neighbour "b2" is listed twice`},
+		{Config{Self: "b1", Handler: h, Neighbours: []Neighbour{{ID: "b\n", Address: "a:1"}}}, `links of broker "b1": neighbour "b\n": the id "b\n" is not printable text`},
 		{Config{Self: "b1", Handler: h, Heartbeat: 2, Deadline: 1}, `links of broker "b1": a deadline of 1ns is not longer than the heartbeat of 2ns`},
 		{Config{Self: "b1", Handler: h, MaxFrame: 1}, `links of broker "b1": frames of up to 1 bytes; expected 65536 to 1073741824`},
 	} {

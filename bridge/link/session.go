@@ -58,7 +58,7 @@ func newSession(p *peer, o *opening, h hello, attempt uint64) *session {
 		attempt: attempt, peer: p, raw: o.raw, r: o.r,
 		conn:  &patient{Conn: o.conn, deadline: max(cfg.Deadline, 3*beat), ended: ended},
 		since: time.Now(), beat: cfg.Heartbeat, maxFrame: int(min(h.MaxFrame, maxMaxFrame)),
-		compress: cfg.Compress && h.Compress, ended: ended, wake: make(chan struct{}, 1),
+		compress: p.links.compresses(p.Neighbour) && h.Compress, ended: ended, wake: make(chan struct{}, 1),
 	}
 	// The handshake may have read on: what it has comes first.
 	already, _ := o.r.Peek(o.r.Buffered())

@@ -28,8 +28,8 @@ func TestCertificates(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			listener := networks(t)[1].listen(t)
-			b2 := start(t, calm(Config{Self: "b2", Neighbours: []Neighbour{{"b1", "127.0.0.1:1"}}, Listener: listener, TLS: tt.two}))
-			b1 := start(t, calm(Config{Self: "b1", Neighbours: []Neighbour{{"b2", listener.Addr().String()}}, TLS: tt.one, DialMin: 20 * time.Millisecond}))
+			b2 := start(t, calm(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1", Address: "127.0.0.1:1"}}, Listener: listener, TLS: tt.two}))
+			b1 := start(t, calm(Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}, TLS: tt.one, DialMin: 20 * time.Millisecond}))
 			if strings.HasPrefix(tt.name, "by ") {
 				b1.expect(t, "up")
 				b2.expect(t, "up")

@@ -27,6 +27,10 @@ type Robot struct {
 	robots.Robot
 	Broker string `json:"broker"`
 	Source string `json:"source"` // of new sequences
+	// Refused says that another broker reads a robot of this name: this one's
+	// readings go to nobody, and Error says whose they are.
+	Refused bool   `json:"refused,omitempty"`
+	Warning string `json:"warning,omitempty"` // another broker was refused the name
 }
 
 // Broker is one broker and its load.
@@ -184,7 +188,15 @@ func (n *Node) listRobots(ctx context.Context, grant push.Grant) ([]Robot, error
 	out := []Robot{}
 	for _, r := range n.robots.List() {
 		if grant.Allows(r.Robot) {
-			out = append(out, Robot{Robot: r, Broker: string(n.config.Overlay.ID), Source: source})
+			one := Robot{Robot: r, Broker: string(n.config.Overlay.ID), Source: source}
+			switch name := n.name(r.Robot); {
+			case name == nil:
+			case name.Refused:
+				one.Refused, one.Error = true, fmt.Sprintf("refused: broker %s reads a robot of this name", cmp.Or(string(name.Holder), "another"))
+			default:
+				one.Warning = fmt.Sprintf("broker %s reads a robot of this name too; it was refused", name.Rival)
+			}
+			out = append(out, one)
 		}
 	}
 	return out, nil

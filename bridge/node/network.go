@@ -88,6 +88,34 @@ func (n *Node) asked(a *overlay.Asked) {
 	})
 }
 
+// refused takes what has become of a robot's name in the network.
+func (n *Node) refused(r *overlay.RobotRefused) {
+	n.names.Store(r.Robot, r)
+	switch {
+	case r.Refused:
+		n.log.Error("robot refused: another broker reads one of the same name; give one of them another name", "robot", r.Robot, "broker", r.Holder)
+	case r.Rival != "":
+		n.log.Warn("another broker reads a robot of the same name, and was refused it", "robot", r.Robot, "broker", r.Rival)
+	default:
+		n.names.Delete(r.Robot)
+		n.log.Info("robot in force: no other broker has its name now", "robot", r.Robot)
+	}
+}
+
+// name gives what has become of a robot's name; nil if no other broker has it.
+func (n *Node) name(robot string) *overlay.RobotRefused {
+	if r, ok := n.names.Load(robot); ok {
+		return r.(*overlay.RobotRefused)
+	}
+	return nil
+}
+
+// reads tells whether a robot of that name is one of this broker, and in force.
+func (n *Node) reads(robot string) bool {
+	r := n.name(robot)
+	return n.robots.Reads(robot) && (r == nil || !r.Refused)
+}
+
 // answer carries out what another broker asks for. It has checked the rights
 // of who asked there.
 func (n *Node) answer(ctx context.Context, body []byte) (any, error) {
@@ -106,7 +134,7 @@ func (n *Node) answer(ctx context.Context, body []byte) (any, error) {
 // reads it. What has no lifetime of its own waits for the other broker so
 // long as for one of this.
 func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command) (any, error) {
-	if n.links == nil || n.robots.Reads(m.Robot) {
+	if n.links == nil || n.reads(m.Robot) {
 		result, err := n.robots.Command(ctx, m)
 		return result, problem(err)
 	}

@@ -103,6 +103,7 @@ type Node struct {
 	conns    sync.Map // overlay.Conn → *conn
 	lastConn atomic.Uint64
 
+	names     sync.Map // robot → *overlay.RobotRefused: names that another broker has too
 	calls     sync.Map // number → chan *overlay.Answered: questions to other brokers
 	lastCall  atomic.Uint64
 	answering atomic.Int64    // questions of other brokers
@@ -356,6 +357,8 @@ func (n *Node) do(out overlay.Output, now bool) {
 		if c := n.conn(o.Conn); c != nil {
 			c.out.Close(o.Code, o.Reason)
 		}
+	case *overlay.RobotRefused:
+		n.refused(o)
 	case *overlay.Asked:
 		n.asked(o)
 	case *overlay.Answered:

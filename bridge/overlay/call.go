@@ -78,7 +78,7 @@ func (b *Broker) onCall(from BrokerID, m *Call) {
 		if !b.registryIs() {
 			return
 		}
-		at := b.directory.holder(m.Robot)
+		at := b.directory.holders[m.Robot]
 		switch {
 		case at == "":
 			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.NotFound, Message: "no robot is named \"" + clip(m.Robot) + "\""})
@@ -139,21 +139,6 @@ func (b *Broker) forgetCalls() {
 			delete(b.calls.waiting, number)
 		}
 	}
-}
-
-// holder gives the broker that reads a robot; "" if none does.
-func (d *directory) holder(robot string) BrokerID {
-	var at BrokerID
-	for id, r := range d.brokers { // the lowest id: order decides nothing
-		if r.has(robot) && (at == "" || id < at) {
-			at = id
-		}
-	}
-	return at
-}
-
-func (r *registered) has(name string) bool {
-	return slices.ContainsFunc(r.robots, func(r *robot) bool { return r.name == name })
 }
 
 // Reachable lists the other brokers that a path leads to, by id.

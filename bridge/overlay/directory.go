@@ -3,6 +3,8 @@ package overlay
 import (
 	"maps"
 	"slices"
+
+	"callboard/subscribe/protocol"
 )
 
 // directory is the registry of the network, at the broker that the
@@ -11,6 +13,9 @@ import (
 type directory struct {
 	brokers map[BrokerID]*registered
 	clients map[string]*whereabouts
+	holders map[string]BrokerID // of robots' names
+	claims  map[string]int      // how many brokers advertise a name
+	began   Instant             // when the first broker registered
 }
 
 // registered is what a source broker has told.
@@ -18,8 +23,11 @@ type registered struct {
 	stamp   Stamp
 	version uint64
 	known   bool // the robots of that version are here
-	robots  []*robot
+	robots  map[string]*robot
 	heard   Instant
+
+	refused, rivals []Refusal // as it was told last
+	refusals        uint64    // with this version
 }
 
 // whereabouts is what the edges have told of a client.
@@ -83,6 +91,10 @@ func (b *Broker) onRegistry(from BrokerID, body RegistryMessage) {
 		if b.registryIs() {
 			b.onLookup(from, m)
 		}
+	case *Refusals:
+		if from == b.cfg.Registry {
+			b.onRefusals(m)
+		}
 	case *RegisterAgain:
 		if from == b.cfg.Registry {
 			b.register(true)
@@ -104,11 +116,11 @@ func (b *Broker) register(whole bool) {
 	if !b.networked {
 		return
 	}
-	m := &Register{Stamp: b.stamp, Version: b.registry.changes, Whole: whole}
+	m := &Register{Stamp: b.stamp, Version: b.registry.changes, Whole: whole, Refusals: b.refusals}
 	if whole {
 		for _, name := range b.registry.names {
 			r := b.registry.robots[name]
-			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Up: r.up, Since: r.since})
+			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Up: r.up, Since: r.since, Refused: r.refused})
 		}
 	}
 	b.route(b.cfg.Registry, m)
@@ -128,20 +140,28 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 		}
 		r = &registered{}
 		d.brokers[from] = r
+		if d.began == 0 {
+			d.began = b.now
+		}
 	}
 	r.heard = b.now
 	news := r.stamp != m.Stamp
 	r.stamp = max(r.stamp, m.Stamp)
 	switch {
 	case m.Whole:
-		r.version, r.known, r.robots = m.Version, true, nil
+		r.version, r.known = m.Version, true
+		robots := make([]*robot, 0, len(m.Robots))
 		for _, a := range m.Robots {
-			r.robots = append(r.robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, up: a.Up, since: a.Since})
+			robots = append(robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, up: a.Up, since: a.Since, refused: a.Refused})
 		}
+		b.claim(from, robots)
 		news = true
 	case r.version != m.Version || !r.known:
 		r.known = false
 		b.route(from, &RegisterAgain{Version: m.Version})
+	}
+	if m.Refusals != r.refusals {
+		b.tellRefusals(from)
 	}
 	if !news {
 		return
@@ -165,10 +185,9 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 // name names the source brokers that a client's set can match. It tells
 // whether there is a new one.
 func (b *Broker) name(w *whereabouts) (news bool) {
-	for id, r := range b.directory.brokers { // all are asked: order decides nothing
-		if !w.named[id] && slices.ContainsFunc(w.wants, func(s *sub) bool {
-			return slices.ContainsFunc(r.robots, func(r *robot) bool { return r.canMatch(s) })
-		}) {
+	d := &b.directory
+	for id, r := range d.brokers { // all are asked: order decides nothing
+		if !w.named[id] && slices.ContainsFunc(w.wants, func(s *sub) bool { return d.canMatch(id, r, s) }) {
 			w.named[id] = true
 			news = true
 		}
@@ -218,11 +237,63 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 		} else if w.hash != c.Hash {
 			w.hash, w.known = c.Hash, false
 		}
-		if b.name(w); c.Version != w.version || c.Whole || !w.known {
-			answer.Clients = append(answer.Clients, b.sourcesOf(w))
+		if b.name(w); c.Version != w.version || c.Whole || !w.known || c.States {
+			one := b.sourcesOf(w)
+			b.answerLookup(c, w, from, &one)
+			answer.Clients = append(answer.Clients, one)
 		}
 	}
 	b.route(from, answer)
+}
+
+// answerLookup adds what an edge asks for beside source brokers.
+func (b *Broker) answerLookup(c *ClientLookup, w *whereabouts, edge BrokerID, one *ClientSources) {
+	d := &b.directory
+	if !w.known {
+		return
+	}
+	for _, id := range c.Ask {
+		at := slices.IndexFunc(w.wants, func(s *sub) bool { return s.ID == id })
+		if at >= 0 && !d.anyCanMatch(w.wants[at]) {
+			one.Missing = append(one.Missing, id)
+		}
+	}
+	if !c.States {
+		return
+	}
+	one.Told = true
+	for _, id := range slices.Sorted(maps.Keys(d.brokers)) {
+		r := d.brokers[id]
+		if id == edge {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.robots)) {
+			robot := r.robots[name]
+			if d.holders[robot.name] == id && (!robot.up || robot.since >= c.Since) && slices.ContainsFunc(w.wants, func(s *sub) bool { return s.selector.matches(robot.name) }) {
+				one.States = append(one.States, RobotPlace{Robot: robot.name, Broker: id, Stamp: r.stamp, Up: robot.up, Since: robot.since})
+			}
+		}
+	}
+}
+
+// anyCanMatch tells whether a robot is registered that s can match.
+func (d *directory) anyCanMatch(s *sub) bool {
+	for id, r := range d.brokers { // one is enough, whichever
+		if d.canMatch(id, r, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// canMatch tells whether a broker has registered a robot that s can match.
+func (d *directory) canMatch(id BrokerID, r *registered, s *sub) bool {
+	for _, robot := range r.robots { // one is enough, whichever
+		if d.holders[robot.name] == id && robot.mayMatch(s) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Want) sub() *sub {
@@ -242,7 +313,15 @@ func (b *Broker) lookUp(s *session) {
 
 func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
 	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Hash: s.hash, Version: s.answer, Whole: whole}
+	if s.askStates && s.conn != nil {
+		c.States, c.Since = true, s.statesSince
+	}
 	if whole {
+		for _, p := range s.pending {
+			if p.lookup {
+				c.Ask = append(c.Ask, p.id)
+			}
+		}
 		for _, sub := range s.sorted() {
 			c.Wants = append(c.Wants, Want{ID: sub.ID, Robots: sub.Robots, Allowed: sub.Allowed, Devices: sub.Devices, Needs: sub.Needs})
 		}
@@ -298,10 +377,38 @@ func (b *Broker) onSources(m *Sources) {
 		if c.Hash == s.hash {
 			s.lookedUp = true
 			for j := range s.pending {
-				s.pending[j].lookup = false
+				if p := &s.pending[j]; p.lookup {
+					p.lookup, p.missing = false, slices.Contains(c.Missing, p.id)
+				}
 			}
 			b.settlePending(s)
 		}
+		if c.Told {
+			b.tellStates(s, c.States)
+		}
+	}
+}
+
+// tellStates tells a client that has come from elsewhere what has become of
+// robots of other brokers: what was said on its way may have missed it.
+func (b *Broker) tellStates(s *session, robots []RobotPlace) {
+	if !s.askStates || s.conn == nil || !s.conn.ready {
+		return // asked for again
+	}
+	s.askStates = false
+	for i := range robots {
+		r := &robots[i]
+		source := SourceWord(r.Broker, r.Stamp)
+		for _, in := range s.inboxes {
+			if in.key.Source == r.Broker && !in.ended {
+				source = in.word
+			}
+		}
+		state := protocol.RobotAway
+		if r.Up {
+			state = protocol.RobotUp
+		}
+		b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: r.Robot, Source: source, State: state, Since: r.Since.Seconds()})
 	}
 }
 
@@ -326,8 +433,10 @@ func (b *Broker) nameSource(s *session, source SourceBroker) {
 // forgetDirectory forgets who has not been heard of for the session time.
 func (b *Broker) forgetDirectory() {
 	before := b.now - Instant(b.cfg.Inbox.Keep)
-	for id, r := range b.directory.brokers {
+	for _, id := range slices.Sorted(maps.Keys(b.directory.brokers)) {
+		r := b.directory.brokers[id]
 		if r.heard < before {
+			b.claim(id, nil)
 			delete(b.directory.brokers, id)
 		}
 	}

@@ -188,6 +188,10 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 		s.epoch, since = epoch, min(s.seen, heard)
 	}
 	s.elsewhere, s.newest = 0, 0
+	s.askStates, s.statesSince = since != never, since
+	if since == 0 { // nobody is away for longer
+		s.statesSince = max(0, b.now-Instant(b.cfg.Inbox.Keep))
+	}
 	s.conn = &conn{id: h.Conn, session: s, since: since, heard: b.now}
 	b.conns[h.Conn] = s.conn
 	if !s.anonymous {

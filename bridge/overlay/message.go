@@ -192,17 +192,18 @@ func (*LinkState) message()          {}
 func (*RoutedMessage) message()      {}
 
 // RegistryMessage is what a RoutedMessage carries. Brokers and the registry
-// tell each other a *Register, *RegisterAgain, *Lookup or *Sources; brokers ask
+// tell each other a *Register, *RegisterAgain, *Refusals, *Lookup or *Sources; brokers ask
 // each other by *Call and *CallAnswer.
 type RegistryMessage interface{ registryMessage() }
 
 // Register tells the registry a source broker's stamp and robots. Once a
 // period without the robots: it lives.
 type Register struct {
-	Stamp   Stamp
-	Version uint64 // of Robots
-	Whole   bool   // Robots are there
-	Robots  []Advertisement
+	Stamp    Stamp
+	Version  uint64 // of Robots
+	Whole    bool   // Robots are there
+	Robots   []Advertisement
+	Refusals uint64 // version of those that it has; 0: none
 }
 
 // Advertisement is what the registry knows of a robot.
@@ -212,6 +213,22 @@ type Advertisement struct {
 	Devices []string // nil: not known yet
 	Up      bool
 	Since   Instant
+	Refused bool // the registry has given its name to another broker
+}
+
+// Refusals tells a broker which of its robots have the name of another
+// broker's: the registry sends it when it changes, and until a Register has its
+// version.
+type Refusals struct {
+	Version uint64
+	Refused []Refusal // that are not in force
+	Rivals  []Refusal // other brokers' that were refused for this one's sake
+}
+
+// Refusal is a robot whose name another broker has too.
+type Refusal struct {
+	Robot  string
+	Broker BrokerID // the other; "": not known yet
 }
 
 // RegisterAgain asks a broker for all its robots: the registry lacks that version.
@@ -231,6 +248,9 @@ type ClientLookup struct {
 	Version    uint64 // of the answer that the edge had last
 	Whole      bool   // Wants are there
 	Wants      []Want
+	Ask        []string // subscriptions of which it is asked whether any robot can match them
+	States     bool     // and for the states of robots elsewhere: those that are away, or changed since
+	Since      Instant
 }
 
 // Want is what the registry's test needs to know of a subscription.
@@ -256,6 +276,18 @@ type ClientSources struct {
 	Again   bool           // the registry lacks the wants of that hash
 	Newest  Epoch          // the newest attachment and edge known, if it is another (G2)
 	Sources []SourceBroker // all that were ever named in this session
+	Missing []string       // of those that were asked for: no registered robot can match them
+	States  []RobotPlace   // if they were asked for
+	Told    bool           // they were
+}
+
+// RobotPlace is a robot's state and the broker that reads it.
+type RobotPlace struct {
+	Robot  string
+	Broker BrokerID
+	Stamp  Stamp
+	Up     bool
+	Since  Instant
 }
 
 // SourceBroker is a source broker with its stamp.
@@ -284,6 +316,7 @@ type CallAnswer struct {
 func (*Call) registryMessage()          {}
 func (*CallAnswer) registryMessage()    {}
 func (*Register) registryMessage()      {}
+func (*Refusals) registryMessage()      {}
 func (*RegisterAgain) registryMessage() {}
 func (*Lookup) registryMessage()        {}
 func (*Sources) registryMessage()       {}

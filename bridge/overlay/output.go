@@ -90,12 +90,23 @@ type Answered struct {
 	Message string
 }
 
-func (*Asked) output()     {}
-func (*Answered) output()  {}
-func (*Send) output()      {}
-func (*Notify) output()    {}
-func (*Close) output()     {}
-func (*Heartbeat) output() {}
-func (*Install) output()   {}
-func (*Uninstall) output() {}
-func (*Frame) output()     {}
+// RobotRefused tells what has become of a robot's name in the network. Refused:
+// Holder reads a robot of that name, and this one's readings go to nobody.
+// Else it is in force, and Rival, if there is one, was refused another.
+type RobotRefused struct {
+	Robot   string
+	Refused bool
+	Holder  BrokerID
+	Rival   BrokerID
+}
+
+func (*RobotRefused) output() {}
+func (*Asked) output()        {}
+func (*Answered) output()     {}
+func (*Send) output()         {}
+func (*Notify) output()       {}
+func (*Close) output()        {}
+func (*Heartbeat) output()    {}
+func (*Install) output()      {}
+func (*Uninstall) output()    {}
+func (*Frame) output()        {}

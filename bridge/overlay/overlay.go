@@ -96,8 +96,9 @@ type Broker struct {
 	frames        map[BrokerID][]Message
 	directory     directory
 	heardRegistry Instant
-	hasten        bool // the registry is to be told at the end of this step
-	rerouted      bool // paths may have changed: questions whose broker is out of reach end with this step
+	refusals      uint64 // version of the registry's word on this broker's robots
+	hasten        bool   // the registry is to be told at the end of this step
+	rerouted      bool   // paths may have changed: questions whose broker is out of reach end with this step
 
 	calls    calls
 	registry registry
@@ -130,7 +131,7 @@ func New(cfg Config) (*Broker, error) {
 		dead:        map[Key]Instant{},
 		far:         map[Handle]*inbox{},
 		frames:      map[BrokerID][]Message{},
-		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}},
+		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}, holders: map[string]BrokerID{}, claims: map[string]int{}},
 		calls:       newCalls(),
 		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
 	}, nil

@@ -40,6 +40,7 @@ func (b *Broker) passTime() {
 		b.register(false)
 		b.lookUpAll()
 		b.forgetDirectory()
+		b.holdRefused()
 		b.forgetBrokers()
 		b.forgetCalls()
 	}

@@ -25,6 +25,9 @@ type robot struct {
 	devices     []string // nil: not known
 	up          bool
 	since       Instant
+	refused     bool     // the name is another broker's
+	holder      BrokerID // whose
+	rival       BrokerID // another broker that was refused it
 }
 
 // selector is the part of a subscription that robots' names must match. Equal
@@ -83,7 +86,10 @@ func (r *registry) ask(s *selector, name string) bool {
 }
 
 // canMatch is the registry's test of a subscription: a 'no' is never false.
-func (r *robot) canMatch(sub *sub) bool {
+func (r *robot) canMatch(sub *sub) bool { return !r.refused && r.mayMatch(sub) }
+
+// mayMatch is the same whosever the robot's name is.
+func (r *robot) mayMatch(sub *sub) bool {
 	if !sub.selector.matches(r.name) {
 		return false
 	}
@@ -188,7 +194,13 @@ func (b *Broker) withdraw(in *Withdraw) {
 func (b *Broker) robotState(in *RobotState) {
 	r := b.robot(in.Robot)
 	if in.State != protocol.RobotOverflow {
+		if up := in.State == protocol.RobotUp; up != r.up {
+			b.advertised()
+		}
 		r.up, r.since = in.State == protocol.RobotUp, in.Since
+	}
+	if r.refused {
+		return
 	}
 	b.registry.event++
 	for _, s := range b.order {
@@ -227,7 +239,7 @@ func (b *Broker) tellRobot(s *session, name, state string, lost *uint64, since I
 func (b *Broker) tellRobots(s *session, matches func(name string) bool, since Instant) {
 	for _, name := range b.registry.names {
 		r := b.registry.robots[name]
-		if (!r.up || r.since >= since) && matches(name) {
+		if !r.refused && (!r.up || r.since >= since) && matches(name) {
 			state := protocol.RobotAway
 			if r.up {
 				state = protocol.RobotUp

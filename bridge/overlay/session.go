@@ -37,6 +37,9 @@ type session struct {
 	lookup    Hash    // the set that the registry was last asked about
 	lookedUp  bool    // and it has answered
 	answer    uint64  // with this version
+
+	askStates   bool // the registry is to tell of robots elsewhere: it has come from another edge, or was away
+	statesSince Instant
 }
 
 // set is all subscriptions of a client: of its session at the edge, and of its
@@ -82,10 +85,11 @@ type pending struct {
 	hello bool   // the connection is ready when there is no such one any more
 	fresh bool   // the client has no other subscription to the same robots
 
-	lookup bool    // it waits for the registry
-	away   bool    // which is out of reach
-	counts bool    // it waits for the counts of other source brokers
-	since  Instant // it waits no longer than a period
+	lookup  bool    // it waits for the registry
+	missing bool    // which knows no robot that it can match
+	away    bool    // or is out of reach
+	counts  bool    // it waits for the counts of other source brokers
+	since   Instant // it waits no longer than a period
 }
 
 // sourceCount tells how many robots of another source broker match.

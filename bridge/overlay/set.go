@@ -268,7 +268,7 @@ func (b *Broker) tellSubscribed(s *session, p pending) {
 	if p.away && !p.hello { // G3
 		message.Sources = []string{}
 		message.Warning = "the registry is out of reach: robots of other brokers are found when it is back"
-	} else if len(b.far) == 0 && !b.registry.anyCanMatch(sub) || len(message.Sources) == 0 && !b.registry.anyCanMatch(sub) {
+	} else if (p.missing || !b.networked) && !b.registry.anyCanMatch(sub) {
 		message.Warning = "nobody has registered a robot that this can match"
 	}
 	b.send(s.conn.id, message)
@@ -314,7 +314,7 @@ func (b *Broker) tellInstalled(e *entry, in *Installed) {
 	}
 	b.event(e, m)
 	for _, name := range b.registry.names {
-		if r := b.registry.robots[name]; !r.up && e.members.wants(name) {
+		if r := b.registry.robots[name]; !r.up && !r.refused && e.members.wants(name) {
 			b.event(e, &EventMessage{Robot: &RobotEvent{Robot: name, State: protocol.RobotAway, Since: r.since}})
 		}
 	}

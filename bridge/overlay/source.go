@@ -145,6 +145,10 @@ func (b *Broker) remove(e *entry) {
 // matched gives each key that a reading matched its next number.
 func (b *Broker) matched(m *Matched) {
 	b.stats.Readings++
+	if b.isRefused(m.Reading.Robot) {
+		b.stats.Stray++
+		return
+	}
 	var given *GivenRecord
 	for i := range m.Hits {
 		hit := &m.Hits[i]

@@ -109,10 +109,16 @@ func robotTable(robots []node.Robot, now time.Time) table {
 			devices = append(devices, d.Interface+":"+strconv.Itoa(d.Index))
 		}
 		about := strings.Join(devices, " ")
-		if r.State == protocol.RobotAway && r.Error != "" {
+		state := r.State
+		switch {
+		case r.Refused:
+			state, about = "refused", r.Error
+		case r.Warning != "":
+			about += " (" + r.Warning + ")"
+		case r.State == protocol.RobotAway && r.Error != "":
 			about = r.Error
 		}
-		t.add(r.Robot.Robot, r.State, ago(now, r.Since), r.Broker, r.Player, dash(r.World),
+		t.add(r.Robot.Robot, state, ago(now, r.Since), r.Broker, r.Player, dash(r.World),
 			strconv.FormatUint(r.Readings, 10), strconv.FormatUint(r.Matched, 10), strconv.FormatUint(r.Lost, 10), dash(about))
 	}
 	return t

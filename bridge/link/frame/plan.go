@@ -43,6 +43,7 @@ var (
 		reflect.TypeFor[overlay.RegisterAgain](),
 		reflect.TypeFor[overlay.Lookup](),
 		reflect.TypeFor[overlay.Sources](),
+		reflect.TypeFor[overlay.Refusals](),
 		reflect.TypeFor[overlay.Call](),
 		reflect.TypeFor[overlay.CallAnswer](),
 	}

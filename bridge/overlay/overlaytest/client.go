@@ -1,6 +1,7 @@
 package overlaytest
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ type client struct {
 	subs       map[string]*asked
 	nums       map[string]uint64 // by source, the last number that was processed
 	lazy       bool              // it acknowledges late
+	heard      []string          // warnings and robots' states, for scripts
 	doubted    bool              // another process with its id has had a set of its own in force
 }
 
@@ -248,8 +250,11 @@ func (p *client) subscription(id string, every int, keep string) *overlay.Subscr
 }
 
 func (p *client) subscribe(id string, every int, keep string) {
-	s := p.subscription(id, every, keep)
-	p.subs[id] = &asked{s, []*overlay.Subscription{s}}
+	p.subscribes(p.subscription(id, every, keep))
+}
+
+func (p *client) subscribes(s *overlay.Subscription) {
+	p.subs[s.ID] = &asked{s, []*overlay.Subscription{s}}
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Subscribe{Conn: c, Subscription: s} })
 }
 
@@ -307,6 +312,11 @@ func (p *client) take(m any) {
 				p.nums[word] = 0
 			}
 		}
+		if m.Warning != "" {
+			p.heard = append(p.heard, m.ID+": "+m.Warning)
+		}
+	case *protocol.Robot:
+		p.heard = append(p.heard, fmt.Sprintf("%s of %s is %s", m.Robot, p.key(m.Source).Source, m.State))
 	case *overlay.Notify:
 		p.notified(m)
 	case *protocol.Gap:

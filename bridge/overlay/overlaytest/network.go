@@ -105,6 +105,8 @@ type cluster struct {
 	sources    []int
 	appeared   map[int]bool
 	slow       bool // the matcher takes its time
+	asked      int
+	said       []string // what brokers say of robots' names, for scripts
 
 	truth map[overlay.Key]*truth
 	keyOf map[int]map[overlay.Handle]overlay.Key // of each broker's local registry
@@ -267,6 +269,23 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 		}
 	case *overlay.Install:
 		x.installs = append(x.installs, o)
+	case *overlay.Asked:
+		c.step(x.id, &overlay.Answer{From: o.From, Call: o.Call, Body: append([]byte(string(x.name)+" reads "), o.Body...)})
+	case *overlay.Answered:
+		if o.Code != "" {
+			c.said = append(c.said, fmt.Sprintf("%s: call %d: %s (%s)", x.name, o.Call, o.Message, o.Code))
+		} else {
+			c.said = append(c.said, fmt.Sprintf("%s: call %d: %s", x.name, o.Call, o.Body))
+		}
+	case *overlay.RobotRefused:
+		switch {
+		case o.Refused:
+			c.said = append(c.said, fmt.Sprintf("%s: %s is refused, it is %s's", x.name, o.Robot, o.Holder))
+		case o.Rival != "":
+			c.said = append(c.said, fmt.Sprintf("%s: %s is in force, %s was refused it", x.name, o.Robot, o.Rival))
+		default:
+			c.said = append(c.said, fmt.Sprintf("%s: %s is in force", x.name, o.Robot))
+		}
 	case *overlay.Uninstall:
 		delete(x.sets, o.Handle)
 	}

@@ -29,6 +29,10 @@ type script struct {
 //	period                                        time goes on, all that follows happens
 //	cut b1 b2 | heal b1 b2 | registry up|down
 //	routes | client c
+//	robot b4 r up|away | withdraw b4 r            a robot beside the broker's own
+//	read b4 r                                     a reading of it, which all sets there match
+//	ask b1 r                                      a question to whoever reads it, which answers with its name
+//	said                                          what brokers said of robots' names, and clients were told beside notifications
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
 		s := &script{}
@@ -90,7 +94,12 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		s.client(f[1]).detach()
 		s.client(f[1]).attach(s.broker(f[2]))
 	case "subscribe":
-		s.client(f[1]).subscribe(f[2], number(3), protocol.KeepAll)
+		p := s.client(f[1])
+		sub := p.subscription(f[2], number(3), protocol.KeepAll)
+		if len(f) > 4 {
+			sub.Robots = f[4:]
+		}
+		p.subscribes(sub)
 	case "update":
 		s.client(f[1]).update(f[2], number(3))
 	case "unsubscribe":
@@ -115,6 +124,44 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		s.up(linkOf(s.broker(f[1]), s.broker(f[2])))
 	case "registry":
 		s.registryUp = f[1] == "up"
+	case "robot":
+		i := s.broker(f[1])
+		s.step(i, &overlay.Advertise{Robot: f[2], Devices: []string{"laser:0"}})
+		state := protocol.RobotUp
+		if f[3] == "away" {
+			state = protocol.RobotAway
+		}
+		s.step(i, &overlay.RobotState{Robot: f[2], State: state, Since: s.now})
+	case "withdraw":
+		s.step(s.broker(f[1]), &overlay.Withdraw{Robot: f[2]})
+	case "read":
+		x := s.brokers[s.broker(f[1])]
+		before := x.b.Stats().Given
+		s.reading++
+		m := &overlay.Matched{Reading: &overlay.Reading{Robot: f[2], Interface: "laser", Time: float64(s.reading), JSON: fmt.Appendf(nil, "%d", s.reading)}}
+		for h, set := range x.sets { // one at most in these scripts
+			hit := overlay.Hit{Handle: h, Set: set.set}
+			for _, id := range sortedKeys(set.subs) {
+				hit.Names = append(hit.Names, protocol.Matched{ID: id})
+			}
+			m.Hits = append(m.Hits, hit)
+		}
+		s.step(x.id, m)
+		fmt.Fprintf(&s.out, "%d given\n", x.b.Stats().Given-before)
+	case "ask":
+		s.asked++
+		s.step(s.broker(f[1]), &overlay.Ask{Call: uint64(s.asked), Robot: f[2], Body: []byte(f[2]), Until: s.now + 5*second})
+	case "said":
+		for _, text := range s.said {
+			fmt.Fprintln(&s.out, text)
+		}
+		s.said = nil
+		for _, p := range s.clients {
+			for _, text := range p.heard {
+				fmt.Fprintf(&s.out, "%s was told: %s\n", p.name, text)
+			}
+			p.heard = nil
+		}
 	case "routes":
 		for _, x := range s.brokers {
 			for _, r := range x.b.Routes() {

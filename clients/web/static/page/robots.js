@@ -171,7 +171,7 @@ export class Robots extends Emitter {
   listed(objects) {
     const names = new Set();
     for (const o of objects ?? []) {
-      if (typeof o?.robot !== "string") continue;
+      if (typeof o?.robot !== "string" || o.refused) continue; // the name is another broker's robot's
       names.add(o.robot);
       const robot = this.know(o.robot);
       Object.assign(robot, { world: o.world ?? "", source: o.source ?? "", state: o.state || robot.state, since: o.since ?? robot.since, lost: o.lost ?? robot.lost, error: o.error ?? "" });

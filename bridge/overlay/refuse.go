@@ -1,0 +1,172 @@
+package overlay
+
+import (
+	"maps"
+	"slices"
+)
+
+// A robot's name is one broker's in the whole network: that of the broker which
+// the registry has heard of it first. Another that reads a robot of that name
+// is refused: its readings go to nobody, and both brokers say so.
+
+// gracePeriods is for how many periods a registry that has just begun leaves a
+// name to nobody rather than to a broker that was refused it before.
+const gracePeriods = leasePeriods
+
+// claim brings what a broker advertises up to date, and gives the names in it
+// to brokers.
+func (b *Broker) claim(id BrokerID, robots []*robot) {
+	d := &b.directory
+	r := d.brokers[id]
+	touched := map[string]bool{}
+	for name := range r.robots { // order decides nothing
+		touched[name] = true
+		if d.claims[name]--; d.claims[name] == 0 {
+			delete(d.claims, name)
+		}
+	}
+	r.robots = make(map[string]*robot, len(robots))
+	for _, one := range robots {
+		if r.robots[one.name] == nil {
+			d.claims[one.name]++
+		}
+		r.robots[one.name] = one
+		touched[one.name] = true
+	}
+	b.holdAll(touched, id)
+}
+
+// holdAll gives names to brokers, and tells those whose refusals have changed,
+// one of which is named.
+func (b *Broker) holdAll(names map[string]bool, also BrokerID) {
+	d := &b.directory
+	settled := d.began+gracePeriods*Instant(b.cfg.Heartbeat) <= b.now
+	contested := false
+	for name := range names { // each by itself: order decides nothing
+		before := d.holders[name]
+		d.hold(name, settled)
+		contested = contested || d.claims[name] > 1 || d.holders[name] != before && before != ""
+	}
+	if contested {
+		for _, id := range slices.Sorted(maps.Keys(d.brokers)) {
+			b.refuse(id)
+		}
+	} else if d.brokers[also] != nil {
+		b.refuse(also)
+	}
+}
+
+// hold gives a name to a broker: the one that has it, as long as it advertises
+// it; else the lowest that was not refused it; else, after a while, the lowest.
+func (d *directory) hold(name string, settled bool) {
+	before := d.holders[name]
+	if r := d.brokers[before]; r != nil && r.robots[name] != nil {
+		return
+	}
+	var first, refused BrokerID
+	for id, r := range d.brokers { // the lowest: order decides nothing
+		switch one := r.robots[name]; {
+		case one == nil:
+		case one.refused && (refused == "" || id < refused):
+			refused = id
+		case !one.refused && (first == "" || id < first):
+			first = id
+		}
+	}
+	if first == "" && (settled || before != "") { // whoever had it has it no more
+		first = refused
+	}
+	if first == "" {
+		delete(d.holders, name)
+	} else {
+		d.holders[name] = first
+	}
+}
+
+// holdRefused looks once a period at the names that nobody has.
+func (b *Broker) holdRefused() {
+	d := &b.directory
+	free := map[string]bool{}
+	for _, r := range d.brokers { // all of them: order decides nothing
+		for _, f := range r.refused {
+			if d.holders[f.Robot] == "" {
+				free[f.Robot] = true
+			}
+		}
+	}
+	if len(free) > 0 {
+		b.holdAll(free, "")
+	}
+}
+
+// refuse tells a broker which of its robots are refused, and which others were
+// for the sake of one of its own, if that is news.
+func (b *Broker) refuse(id BrokerID) {
+	d := &b.directory
+	r := d.brokers[id]
+	var refused, rivals []Refusal
+	for _, name := range slices.Sorted(maps.Keys(r.robots)) {
+		holder := d.holders[name]
+		switch {
+		case holder != id:
+			refused = append(refused, Refusal{Robot: name, Broker: holder})
+		case d.claims[name] > 1:
+			rivals = append(rivals, Refusal{Robot: name, Broker: d.rival(name, id)})
+		}
+	}
+	if slices.Equal(refused, r.refused) && slices.Equal(rivals, r.rivals) {
+		return
+	}
+	r.refused, r.rivals = refused, rivals
+	r.refusals = max(r.refusals+1, uint64(max(b.now, 0)))
+	b.tellRefusals(id)
+}
+
+// rival gives the lowest broker beside one that advertises a name.
+func (d *directory) rival(name string, but BrokerID) (lowest BrokerID) {
+	for id, r := range d.brokers { // the lowest: order decides nothing
+		if id != but && r.robots[name] != nil && (lowest == "" || id < lowest) {
+			lowest = id
+		}
+	}
+	return lowest
+}
+
+func (b *Broker) tellRefusals(id BrokerID) {
+	r := b.directory.brokers[id]
+	b.route(id, &Refusals{Version: r.refusals, Refused: r.refused, Rivals: r.rivals})
+}
+
+// onRefusals takes the registry's word on this broker's robots.
+func (b *Broker) onRefusals(m *Refusals) {
+	b.refusals = m.Version
+	holders, rivals := map[string]BrokerID{}, map[string]BrokerID{}
+	for _, f := range m.Refused {
+		holders[f.Robot] = f.Broker
+	}
+	for _, f := range m.Rivals {
+		rivals[f.Robot] = f.Broker
+	}
+	for _, name := range b.registry.names {
+		r := b.registry.robots[name]
+		holder, refused := holders[name]
+		if refused == r.refused && holder == r.holder && rivals[name] == r.rival {
+			continue
+		}
+		if refused != r.refused {
+			b.registry.version++ // what can be matched has changed
+			b.advertised()       // and the registry is told that it is known
+		}
+		r.refused, r.holder, r.rival = refused, holder, rivals[name]
+		b.put(&RobotRefused{Robot: name, Refused: refused, Holder: holder, Rival: r.rival})
+	}
+}
+
+// isRefused tells whether a robot's name is another broker's.
+func (b *Broker) isRefused(robot string) bool {
+	if b.refusals == 0 {
+		return false
+	}
+	r := b.registry.robots[robot]
+	return r != nil && r.refused
+}
