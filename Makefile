@@ -34,6 +34,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	$(BIN) bench match
 	$(BIN) bench push
+	$(BIN) bench roam
 	$(BIN) bench sim
 
 fuzz: ## every fuzz target for FUZZTIME each

@@ -31,14 +31,15 @@ type soak struct {
 
 // soakSettings gives the short form, which every test run has, or the one that
 // CALLBOARD_SOAK_NETWORK asks for: "5m" (50 programs, 1,000 readings/s), or
-// "5m,50,1000,SEED".
+// "5m,50,1000,SEED". CALLBOARD_SOAK_TROUBLE lists kinds of trouble, if not all
+// are wanted: "kill,cut".
 func soakSettings(t *testing.T) soak {
 	s := soak{length: 6 * time.Second, programs: 12, rate: 200, robots: 6, each: 1, inbox: 350, seed: uint64(time.Now().UnixNano()) % 1_000_000}
 	text := os.Getenv("CALLBOARD_SOAK_NETWORK")
 	if text == "" {
 		return s
 	}
-	s.programs, s.rate, s.robots, s.each, s.inbox = 50, 1000, 20, 2, 10_000
+	s.programs, s.rate, s.robots, s.each = 50, 1000, 20, 2
 	parts := strings.Split(text, ",")
 	var err error
 	if s.length, err = time.ParseDuration(parts[0]); err != nil {
@@ -55,6 +56,7 @@ func soakSettings(t *testing.T) soak {
 			to(v)
 		}
 	}
+	s.inbox = int(min(10_000, s.rate*s.length.Seconds()/12)) // a fourth of what comes of each of three source brokers
 	return s
 }
 
@@ -121,7 +123,11 @@ func TestNetworkSoak(t *testing.T) {
 		roaming.Go(func() { roam(run, p, rand.New(rand.NewPCG(s.seed, uint64(i)+2)), 6) })
 	}
 	absent.Leave(s.length, rng.IntN(6)) // what it asked for waits for it, and most of it will be a gap
-	trouble := &processes.Trouble{Seed: s.seed, Every: time.Second, Longest: 4 * time.Second, Log: logf}
+	var kinds []string
+	if text := os.Getenv("CALLBOARD_SOAK_TROUBLE"); text != "" {
+		kinds = strings.Split(text, ",")
+	}
+	trouble := &processes.Trouble{Seed: s.seed, Kinds: kinds, Every: time.Second, Longest: 4 * time.Second, Log: logf}
 	happened, err := trouble.Run(run, n)
 	if err != nil {
 		t.Error(err)

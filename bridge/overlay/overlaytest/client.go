@@ -24,10 +24,12 @@ type client struct {
 	acked      map[string]uint64 // by source, what was acknowledged over the connection
 	next       *attempt          // a connection that has said hello and is not welcome yet; nil without
 	subs       map[string]*asked
-	nums       map[string]uint64 // by source, the last number that was processed
-	lazy       bool              // it acknowledges late
-	heard      []string          // warnings and robots' states, for scripts
-	doubted    bool              // another process with its id has had a set of its own in force
+	nums       map[string]uint64     // by source, the last number that was processed
+	lazy       bool                  // it acknowledges late
+	told       func(*overlay.Notify) // is told each that is processed; nil: nobody
+	forgets    bool                  // what is processed is forgotten by the observer, too
+	heard      []string              // warnings and robots' states, for scripts
+	doubted    bool                  // another process with its id has had a set of its own in force
 }
 
 // attempt is a connection that is to replace the one in use.
@@ -360,6 +362,14 @@ func (p *client) notified(m *overlay.Notify) {
 	}
 	p.nums[m.Source] = m.Seq
 	p.c.marks["notified"]++
+	if p.told != nil {
+		p.told(m)
+	}
+	if p.forgets {
+		for seq := num + 1; seq <= m.Seq; seq++ {
+			delete(t.given, seq)
+		}
+	}
 	p.acknowledgeOne(m.Source)
 }
 

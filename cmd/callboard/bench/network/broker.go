@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,6 +141,33 @@ func (b *Broker) Stop() error {
 	defer timer.Stop()
 	b.reap()
 	return nil
+}
+
+// AwaitReady waits until the broker says that it is ready: that what it has
+// to store is stored.
+func (b *Broker) AwaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.HTTP()+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		answer := "nothing"
+		if resp, err := http.DefaultClient.Do(request); err == nil {
+			text, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+			answer = string(text)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("network: %s is not ready; it says %s", b.Name, answer)
+		}
+	}
 }
 
 // reap waits for the process.

@@ -31,7 +31,7 @@ type Program struct {
 	conns   map[net.Conn]bool
 	away    time.Time      // it is out of reach until then
 	target  string         // where it comes back to
-	last    map[int]int    // by robot, the last reading that came
+	last    map[int]int    // by robot, the last reading that came; 0: none
 	missing map[int][]span // by robot, readings that were left out
 	numbers map[string]uint64
 	counts  Counts
@@ -79,7 +79,6 @@ func (n *Network) NewProgram(ctx context.Context, name string, at int, robots []
 	names := make([]string, len(robots))
 	for i, r := range robots {
 		names[i] = RobotName(r)
-		p.last[r] = n.Robots.Given(r)
 	}
 	var err error
 	p.Client, err = callboard.Dial(ctx, callboard.Config{
@@ -231,6 +230,8 @@ func (p *Program) notified(e *callboard.Notification) {
 	}
 	n, last := int(e.Time), p.last[robot]
 	switch {
+	case last == 0: // the first
+		p.missing[robot] = append(p.missing[robot], span{1, n - 1})
 	case n == last:
 		p.counts.Doubled++
 		p.tell("reading %d of %s came twice: now as %s #%d", n, e.Robot, e.Source, e.Seq)
@@ -257,6 +258,9 @@ func (p *Program) gap(e *callboard.Gap) {
 	p.numbers[e.Source] = *e.To
 	p.counts.Declared += *e.To - e.From + 1
 }
+
+// Given tells when a robot gave its n-th reading.
+func (p *Program) Given(robot, n int) time.Time { return p.network.Robots.When(robot, n) }
 
 // Last gives the last reading of a robot that has come.
 func (p *Program) Last(robot int) int {

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -70,8 +71,8 @@ func (h *happening) begin(ctx context.Context, t *Trouble, kind string, broker i
 		start = func() error { return b.LimitFiles(1 << 16) }
 		end = func() error {
 			err := b.LimitFiles(0)
-			time.Sleep(time.Second) // it has to store what it could not: killed before, it would have lost that
-			return err
+			// It has to store what it could not: killed before, it would have lost that.
+			return errors.Join(err, b.AwaitReady(context.WithoutCancel(ctx)))
 		}
 	default:
 		what = fmt.Sprintf("b%d-b%d", link[0]+1, link[1]+1)

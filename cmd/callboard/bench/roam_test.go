@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"testing"
+	"time"
+
+	"callboard/bridge"
+	"callboard/bridge/config"
+)
+
+// TestMain runs a broker instead of the tests where a test has started this
+// program anew for that.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("CALLBOARD_TEST_CONFIG"); path != "" {
+		if err := serveConfig(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func serveConfig(path string) error {
+	c, problems := config.Load(path, nil)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	b, err := bridge.New(bridge.Config{Config: c})
+	if err != nil {
+		return err
+	}
+	fmt.Println(b.URL())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return b.Run(ctx)
+}
+
+// roamValues are the defaults with changes.
+func roamValues(change Values) Values {
+	v := Values{}
+	for _, p := range roam().Parameters {
+		v[p.Name] = p.Default
+	}
+	for name, value := range change {
+		v[name] = value
+	}
+	return v
+}
+
+// Whatever the moves: in the simulator they cost the least there is, nothing
+// is sent again, and all that is over within one round trip and what the next
+// reading lets wait.
+func TestRoamSimulator(t *testing.T) {
+	got := map[string]float64{}
+	v := roamValues(Values{"simulated": 24000, "only": "simulator"})
+	if err := runRoam(t.Context(), v, func(r Result) { got[r.Case+": "+r.Metric+" "+r.Unit] = r.Value }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range roamCases(6) {
+		name := "simulator, " + c.name + ": "
+		if got[name+"moves 1"] > 0 {
+			between(t, got, name+"messages against the optimum ratio", 1, 1)
+			if p99 := got[name+"move to replay complete, p99 round trips"]; p99 > 3 { // 0: none has ended
+				t.Errorf("%s%v round trips", name, p99)
+			}
+		}
+		between(t, got, name+"sent again by the source 1", 0, 0)
+		between(t, got, name+"notifications 1", 3000, 4000)
+	}
+}
+
+// Through processes nothing is lost, and moves cost what they do in the simulator.
+func TestRoamProcesses(t *testing.T) {
+	got := map[string]float64{}
+	v := roamValues(Values{"brokers": 3, "programs": 4, "notifications": 2400, "delay": 5 * time.Millisecond, "rate": 200.0})
+	command := func(file string) (*exec.Cmd, error) {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), "CALLBOARD_TEST_CONFIG="+file)
+		return c, nil
+	}
+	short := []roamCase{{name: "often", share: 1.5}, {name: "absent", share: 1, away: 200 * time.Millisecond}}
+	if err := roamThrough(t.Context(), v, command, short, func(r Result) { got[r.Case+": "+r.Metric+" "+r.Unit] = r.Value }); err != nil {
+		t.Fatal(err)
+	}
+	between(t, got, "processes, often: moves 1", 1, 1000)
+	between(t, got, "processes, often: messages (hops) of a move 1", 1, 6)
+	between(t, got, "processes, often: sent again by the source 1", 0, 0)
+	between(t, got, "processes, absent: moves 1", 1, 1000)
+	between(t, got, "processes, all: lost 1", 0, 0)
+}
