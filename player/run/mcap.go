@@ -51,7 +51,7 @@ func newMCAPSource(f *File, o Options) (*mcapSource, error) {
 		for id, c := range summary.Channels() {
 			s.meet(id, c, summary.Schema(c.SchemaID))
 		}
-		if !s.found {
+		if !s.found && len(s.kinds) > 0 {
 			return nil, f.foreign()
 		}
 		s.in = summary.Select(mcap.Selection{Channels: func(c *mcap.Channel) bool { return s.kinds[c.ID] != kindOther }})
@@ -119,7 +119,7 @@ func (s *mcapSource) next() (*Record, error) {
 		m, err := s.in.Next()
 		var p *mcap.Problem
 		switch {
-		case err == io.EOF && !s.found:
+		case err == io.EOF && !s.found && len(s.kinds) > 0:
 			s.found = true
 			return nil, s.file.foreign()
 		case errors.As(err, &p):

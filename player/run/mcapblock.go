@@ -49,7 +49,7 @@ func (s *mcapSource) fill(b *mcapBlock) error {
 		m, err := s.in.Next()
 		var p *mcap.Problem
 		switch {
-		case err == io.EOF && !s.found:
+		case err == io.EOF && !s.found && len(s.kinds) > 0:
 			s.found = true
 			return s.file.foreign()
 		case err == io.EOF && len(b.messages) > 0:
