@@ -17,7 +17,7 @@ import (
 // file is one of the runs: asleep until the time line comes to its first
 // message, then read block by block.
 type file struct {
-	number  int
+	source  Source
 	run     *run.File
 	begins  float64 // s, its first message
 	asleep  bool
@@ -44,28 +44,36 @@ func (f *file) consumed() int64 {
 	return 0
 }
 
-// peek finds the time of the file's first message.
-func (f *file) peek(ctx context.Context) error {
-	f.begins = math.Inf(-1)
-	r, err := f.run.Reader(run.Options{Want: func(*player.Device, uint8) bool { return false }})
+// First gives the time of a run's first message, in s; found is false if it has
+// none.
+func First(ctx context.Context, f *run.File) (time float64, found bool, err error) {
+	r, err := f.Reader(run.Options{Want: func(*player.Device, uint8) bool { return false }})
 	if err != nil {
-		return err
+		return 0, false, err
 	}
 	defer r.Close()
 	for ctx.Err() == nil {
 		rec, err := r.Next()
 		switch {
 		case err == io.EOF:
-			return nil
+			return 0, false, nil
 		case errors.As(err, new(*run.Problem)):
 		case err != nil:
-			return errReading(f, err)
+			return 0, false, errReading(f, err)
 		case rec.Kind == run.Data:
-			f.begins = rec.Header.Timestamp
-			return nil
+			return rec.Header.Timestamp, true, nil
 		}
 	}
-	return ctx.Err()
+	return 0, false, ctx.Err()
+}
+
+// peek finds when the file begins.
+func (f *file) peek(ctx context.Context) error {
+	first, found, err := First(ctx, f.run)
+	if f.begins = first; !found {
+		f.begins = math.Inf(-1)
+	}
+	return err
 }
 
 // choose says what is to be read of an interface.
@@ -107,7 +115,7 @@ func (s *Search) wake(ctx context.Context, group *errgroup.Group, f *file) error
 			if err := blocks.Next(&b.Block); err == io.EOF {
 				return nil
 			} else if err != nil {
-				return errReading(f, err)
+				return errReading(f.run, err)
 			}
 			select {
 			case s.work <- b:

@@ -23,10 +23,10 @@ import (
 
 // Config says what to search for, where, and who takes what is found.
 type Config struct {
-	// Files are the runs, on one time line: records of several are merged by
+	// Sources are the runs, on one time line: records of several are merged by
 	// time. At least one.
-	Files []*run.File
-	Query *query.Query // required
+	Sources []Source
+	Query   *query.Query // required
 	// Processors is how many blocks are read, and robots tested, at the same
 	// time. Default GOMAXPROCS.
 	Processors int
@@ -42,6 +42,13 @@ type Config struct {
 	Sink func(robot string) query.Sink
 	// Problem takes the faults of a file, in order. nil: they are counted only.
 	Problem func(*run.Problem)
+}
+
+// Source is a run.
+type Source struct {
+	File *run.File
+	// Name gives another name to a robot of the file; nil: they keep theirs.
+	Name func(robot string) string
 }
 
 // Result is what a search has found.
@@ -75,15 +82,15 @@ type Search struct {
 
 // New checks the configuration.
 func New(c Config) (*Search, error) {
-	if c.Query == nil || len(c.Files) == 0 {
+	if c.Query == nil || len(c.Sources) == 0 {
 		return nil, errors.New("search: no query, or no file to search")
 	}
 	if c.Processors <= 0 {
 		c.Processors = runtime.GOMAXPROCS(0)
 	}
 	s := &Search{config: c, robots: map[string]*robot{}}
-	for i, f := range c.Files {
-		s.files = append(s.files, &file{number: i, run: f})
+	for _, source := range c.Sources {
+		s.files = append(s.files, &file{source: source, run: source.File})
 	}
 	return s, nil
 }
@@ -183,4 +190,4 @@ func (s *Search) robot(name string) *robot {
 }
 
 // errReading wraps what ended the reading of a file.
-func errReading(f *file, err error) error { return fmt.Errorf("reading %s: %w", f.run.Name(), err) }
+func errReading(f *run.File, err error) error { return fmt.Errorf("reading %s: %w", f.Name(), err) }

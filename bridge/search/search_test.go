@@ -64,8 +64,12 @@ func word(dst []byte, n *protocol.Notify) []byte { return protocol.AppendNotifyT
 // searched gives what a search finds: notifications, spans and problems.
 func searched(t tester, q *query.Query, processors int, files ...*run.File) (out []string, result *search.Result) {
 	t.Helper()
+	var sources []search.Source
+	for _, f := range files {
+		sources = append(sources, search.Source{File: f})
+	}
 	s, err := search.New(search.Config{
-		Files: files, Query: q, Processors: processors, Format: word,
+		Sources: sources, Query: q, Processors: processors, Format: word,
 		Write: func(seq uint64, text []byte) error {
 			out = append(out, fmt.Sprint(seq, " ", string(text)))
 			return nil

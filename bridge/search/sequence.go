@@ -66,7 +66,11 @@ func (s *Search) take(f *file, rec *run.Record, p *run.Problem) {
 	if rec == nil {
 		return
 	}
-	out := record{robot: s.robot(rec.Robot), device: rec.Device}
+	name := rec.Robot
+	if f.source.Name != nil {
+		name = f.source.Name(name)
+	}
+	out := record{robot: s.robot(name), device: rec.Device}
 	switch rec.Kind {
 	case run.Up:
 		out.kind, out.up = up, &session{rec.World, rec.Devices, rec.Continued}

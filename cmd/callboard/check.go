@@ -125,17 +125,22 @@ func (k *checker) file(name string) {
 	}
 }
 
+// wrongConfiguration makes an error of a configuration's errors.
+func wrongConfiguration(problems config.Problems) error {
+	wrong := &problemsError{}
+	for _, problem := range problems {
+		if !problem.Warning {
+			wrong.lines = append(wrong.lines, problem.String())
+		}
+	}
+	return wrong
+}
+
 // conditions checks texts as a broker with that configuration would.
 func (k *checker) conditions(file string, texts []string) error {
 	settings, problems := config.Load(file, nil)
 	if err := problems.Err(); err != nil && file != "" {
-		wrong := &problemsError{}
-		for _, problem := range problems {
-			if !problem.Warning {
-				wrong.lines = append(wrong.lines, problem.String())
-			}
-		}
-		return wrong
+		return wrongConfiguration(problems)
 	}
 	compiler, err := condition.New(condition.Config{Zones: settings.Zones, Length: settings.Limits.ConditionLength})
 	if err != nil {

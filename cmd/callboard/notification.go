@@ -17,6 +17,7 @@ import (
 type notificationPrinter struct {
 	p    *program
 	json bool
+	ids  bool // of the subscriptions are shown: there are several
 	style
 	robotWidth, deviceWidth int // columns; grow with what comes
 }
@@ -46,6 +47,9 @@ func (n *notificationPrinter) line(e *callboard.Notification) string {
 	}
 	selected := false
 	for _, s := range e.Subscriptions {
+		if n.ids {
+			fields = append(fields, n.dim(s.ID))
+		}
 		if s.State != nil {
 			fields = append(fields, n.truth(*s.State))
 		}

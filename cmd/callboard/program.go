@@ -44,7 +44,7 @@ func (p *program) commands() []command {
 	return []command{
 		p.demo(), p.serve(), p.sim(), p.replay(),
 		p.watch(), p.send(), p.status(),
-		p.record(),
+		p.record(), p.query(),
 		p.check(), p.bench(), p.help(),
 	}
 }

@@ -252,6 +252,19 @@ func (p *point) Set(text string) error {
 	return nil
 }
 
+// at gives the moment, in s, of a run that begins at first; nil if it was not
+// given.
+func (p *point) at(first float64) *float64 {
+	if !p.point.Set {
+		return nil
+	}
+	t := p.point.Seconds
+	if !p.point.Absolute {
+		t += first
+	}
+	return &t
+}
+
 // String implements flag.Value.
 func (p *point) String() string {
 	if p == nil {

@@ -26,6 +26,11 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("TMPDIR", env.WorkDir)
+			logs, err := filepath.Abs("../../testdata/logs")
+			if err != nil {
+				return err
+			}
+			env.Setenv("LOGS", logs)
 			env.Values["servers"] = map[string]*serving{}
 			return nil
 		},

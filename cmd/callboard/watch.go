@@ -40,12 +40,7 @@ conditions explains conditions.`,
 		},
 		flags: slices.Concat(connectFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "client", Usage: "`ID` of this program for the broker (default a random one)"},
-			repeated("robot", "`PATTERN` of robots' names, as r* (repeat; default all)"),
-			repeated("device", "`PATTERN` of devices, as laser or ranger:0 (repeat; default all)"),
-			&cli.StringFlag{Name: "trigger", Usage: "`WHEN` to notify: every matching reading, rising (it becomes true), or change (of its state) (default every)"},
-			&cli.GenericFlag{Name: "min-interval", Value: minInterval, Usage: "least `TIME` between notifications of a robot"},
-			&cli.GenericFlag{Name: "for", Value: hold, Usage: "`TIME` that the condition must have held"},
-			repeated("select", "`EXPR` to send instead of the reading, or NAME=EXPR (repeat)"),
+		}, optionFlags(minInterval, hold), []cli.Flag{
 			&cli.StringFlag{Name: "keep", Usage: "`WHAT` to keep while this program is slow or away: all, or latest (per robot and device) (default all)"},
 			&cli.BoolFlag{Name: "json", Usage: "print the notify objects of the protocol"},
 			&cli.GenericFlag{Name: "count", Value: most, Usage: "end after `N` notifications"},
@@ -78,6 +73,18 @@ conditions explains conditions.`,
 			}
 			return w.run(ctx)
 		},
+	}
+}
+
+// optionFlags are the options of a subscription.
+func optionFlags(minInterval, hold *seconds) []cli.Flag {
+	return []cli.Flag{
+		repeated("robot", "`PATTERN` of robots' names, as r* (repeat; default all)"),
+		repeated("device", "`PATTERN` of devices, as laser or ranger:0 (repeat; default all)"),
+		&cli.StringFlag{Name: "trigger", Usage: "`WHEN` to notify: every matching reading, rising (it becomes true), or change (of its state) (default every)"},
+		&cli.GenericFlag{Name: "min-interval", Value: minInterval, Usage: "least `TIME` between notifications of a robot"},
+		&cli.GenericFlag{Name: "for", Value: hold, Usage: "`TIME` that the condition must have held"},
+		repeated("select", "`EXPR` to send instead of the reading, or NAME=EXPR (repeat)"),
 	}
 }
 

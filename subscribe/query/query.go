@@ -18,6 +18,7 @@ import (
 
 	"callboard/player"
 	"callboard/subscribe"
+	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
 )
@@ -34,6 +35,9 @@ type Config struct {
 	From, To *float64
 	// Bare leaves readings out of notifications: nobody wants them.
 	Bare bool
+	// Also are kinds of readings that Sink.Observe is to be told, beside those
+	// that the conditions and what they select name.
+	Also []view.Kind
 	// Spans says that Sink.Span is to be told how long conditions held.
 	Spans bool
 }
@@ -129,6 +133,20 @@ func (q *Query) choose() {
 			}
 		}
 	}
+	for _, k := range q.config.Also {
+		for _, code := range k.Interfaces() {
+			q.choices[code] = Whole
+		}
+	}
+}
+
+// Expression compiles an expression with the zones that the conditions have.
+func (q *Query) Expression(text string) (*condition.Program, error) {
+	p, problem := q.matcher.Expression(text)
+	if problem != nil {
+		return nil, problem
+	}
+	return p, nil
 }
 
 // Choose says what is needed of the messages of an interface. What conditions

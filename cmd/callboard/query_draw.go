@@ -1,0 +1,353 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// Sizes of the picture, in points at 96 to the inch: pixels.
+const (
+	drawnWidth = 1200
+	rowHeight  = 24
+	rowsFrame  = 92
+	valuesHigh = 260
+	pathHigh   = 860
+	mostRows   = 40
+)
+
+// palette are colours that are told apart by everyone, also in print.
+var palette = []color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
+	{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x55, 0x55, 0x55, 0xff},
+}
+
+func inkOf(i int) color.NRGBA { return palette[i%len(palette)] }
+
+// pale is a colour on white with so much of it left.
+func pale(c color.NRGBA, left float64) color.NRGBA {
+	mix := func(v uint8) uint8 { return uint8(255 - left*(255-float64(v))) }
+	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xff}
+}
+
+// panel is a part of the picture.
+type panel struct {
+	plot   *plot.Plot
+	height vg.Length
+	timed  bool // its x is time
+}
+
+// px are pixels as a length.
+func px(n float64) vg.Length { return vg.Length(n) * vg.Inch / 96 }
+
+// draw draws the picture as PNG.
+func (d *drawing) draw(out io.Writer) error {
+	slices.SortFunc(d.robots, func(a, b *drawnRobot) int { return cmp.Compare(a.name, b.name) })
+	panels := d.panels()
+	height := px(8)
+	for _, p := range panels {
+		height += p.height
+	}
+	canvas := vgimg.NewWith(vgimg.UseWH(px(drawnWidth), height), vgimg.UseDPI(96))
+	all := draw.Crop(draw.New(canvas), px(14), -px(24), 0, -px(8))
+	// Panels over time have the same left edge.
+	left := vg.Length(0)
+	for _, p := range panels {
+		if p.timed {
+			left = max(left, p.plot.DataCanvas(all).Min.X-all.Min.X)
+		}
+	}
+	top := all.Max.Y
+	for _, p := range panels {
+		part := draw.Crop(all, 0, 0, top-p.height-all.Min.Y, top-all.Max.Y)
+		if p.timed {
+			part = draw.Crop(part, left-(p.plot.DataCanvas(part).Min.X-part.Min.X), 0, 0, 0)
+		}
+		p.plot.Draw(part)
+		top -= p.height
+	}
+	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(out)
+	return err
+}
+
+func (d *drawing) panels() []panel {
+	first, last := d.times()
+	var out []panel
+	out = append(out, d.timeline(first, last))
+	for i := range d.values {
+		out = append(out, d.valuesOf(i, first, last))
+	}
+	if slices.ContainsFunc(d.robots, func(r *drawnRobot) bool { return len(r.path.places) > 0 }) {
+		out = append(out, d.paths())
+	}
+	return out
+}
+
+// times gives the first and the last moment that is drawn.
+func (d *drawing) times() (first, last float64) {
+	first, last = math.Inf(1), math.Inf(-1)
+	for _, r := range d.robots {
+		for _, s := range r.spans {
+			for _, one := range s.all {
+				first, last = min(first, one[0]), max(last, one[1])
+			}
+		}
+		for _, s := range r.series {
+			for _, one := range s.dots {
+				first, last = min(first, one.x), max(last, one.x)
+			}
+		}
+	}
+	first, last = min(first, d.first), max(last, d.last)
+	if !(first <= last) {
+		return 0, 1
+	}
+	if first == last {
+		last = first + 1
+	}
+	return first, last
+}
+
+// newPlot makes an empty plot in the style of all.
+func newPlot(title string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text = title
+	p.Title.Padding = px(8)
+	p.Title.TextStyle.Font = font.From(plot.DefaultFont, px(17))
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Label.TextStyle.Font = font.From(plot.DefaultFont, px(14))
+		axis.Tick.Label.Font = font.From(plot.DefaultFont, px(13))
+		axis.Color, axis.Tick.Color = color.Gray{0x66}, color.Gray{0x66}
+	}
+	p.Legend.TextStyle.Font = font.From(plot.DefaultFont, px(13))
+	p.Legend.Top = true
+	p.Legend.Padding = px(5)
+	p.BackgroundColor = color.White
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xd8}, color.Gray{0xd8}
+	p.Add(grid)
+	return p
+}
+
+// timeAxis has times as they are, or from the beginning on if they are a
+// clock's.
+func timeAxis(p *plot.Plot, first, last float64) (from float64) {
+	p.X.Label.Text = "s"
+	if first >= 1e8 {
+		from = first
+		p.X.Label.Text = fmt.Sprintf("s from %.3f (%s)", first, time.UnixMilli(int64(first*1000)).UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	p.X.Min, p.X.Max = first-from, last-from
+	return from
+}
+
+// timeline draws when the conditions held.
+func (d *drawing) timeline(first, last float64) panel {
+	title := "when it held: " + shortened(d.texts[0], 90)
+	if len(d.conditions) > 1 {
+		title = "when conditions held"
+		if len(d.conditions) <= 3 {
+			for i, name := range d.conditions {
+				title += fmt.Sprintf("%s %s: %s", map[bool]string{true: ":", false: ","}[i == 0], name, shortened(d.texts[i], 40))
+			}
+		}
+	}
+	p := newPlot(title)
+	from := timeAxis(p, first, last)
+	type row struct {
+		name  string
+		spans spans
+		ink   color.NRGBA
+	}
+	var rows []row
+	for _, r := range d.robots {
+		for i := range d.conditions {
+			name := r.name
+			if len(d.conditions) > 1 {
+				name += " " + d.conditions[i]
+			}
+			rows = append(rows, row{name, r.spans[i], inkOf(i + 1)})
+		}
+	}
+	if len(rows) > mostRows {
+		p.Title.Text += fmt.Sprintf(" (%d of %d)", mostRows, len(rows))
+		rows = rows[:mostRows]
+	}
+	names := make([]plot.Tick, len(rows))
+	for i, r := range rows {
+		y := float64(len(rows) - 1 - i)
+		names[i] = plot.Tick{Value: y, Label: shortened(r.name, 32)}
+		p.Add(bars{r.spans.all, from, y, r.ink})
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(names)
+	p.Y.Tick.Length = 0
+	p.Y.Min, p.Y.Max = -0.6, float64(len(rows))-0.4
+	p.X.Min, p.X.Max = first-from, last-from
+	return panel{p, px(float64(rowsFrame + rowHeight*max(len(rows), 1))), true}
+}
+
+// bars are a row of a timeline.
+type bars struct {
+	spans   [][2]float64
+	from, y float64
+	ink     color.NRGBA
+}
+
+// Plot implements plot.Plotter. What is too short to be seen has a pixel.
+func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	low, high := y(b.y-0.34), y(b.y+0.34)
+	for _, s := range b.spans {
+		left, right := x(s[0]-b.from), x(s[1]-b.from)
+		right = max(right, left+px(1.5))
+		c.FillPolygon(b.ink, c.ClipPolygonXY([]vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}}))
+	}
+}
+
+// valuesOf draws a selected value over time, a line for each robot.
+func (d *drawing) valuesOf(i int, first, last float64) panel {
+	p := newPlot(shortened(d.values[i].name, 90))
+	from := timeAxis(p, first, last)
+	for k, r := range d.robots {
+		if len(r.series[i].dots) == 0 {
+			continue
+		}
+		l := line(r.series[i].dots, from, inkOf(k))
+		p.Add(l)
+		if len(d.robots) > 1 && k < 12 {
+			p.Legend.Add(shortened(r.name, 24), l)
+		}
+	}
+	if p.Y.Min > p.Y.Max {
+		p.Title.Text += " (no number)"
+		p.Y.Min, p.Y.Max = 0, 1
+	}
+	if p.Y.Min == p.Y.Max {
+		p.Y.Min, p.Y.Max = p.Y.Min-0.5, p.Y.Max+0.5
+	}
+	p.X.Min, p.X.Max = first-from, last-from
+	return panel{p, px(valuesHigh), true}
+}
+
+// line makes a thin line of dots.
+func line(dots []dot, from float64, ink color.NRGBA) *plotter.Line {
+	points := make(plotter.XYs, len(dots))
+	for i, d := range dots {
+		points[i] = plotter.XY{X: d.x - from, Y: d.y}
+	}
+	return &plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: ink, Width: px(1.4)}}
+}
+
+// paths draws where the robots were, and where the conditions held.
+func (d *drawing) paths() panel {
+	p := newPlot("paths, and the places where it held")
+	p.X.Label.Text, p.Y.Label.Text = "x, m", "y, m"
+	for _, w := range d.walls {
+		points := make(plotter.XYs, 0, len(w.points)+1)
+		for _, q := range append(slices.Clone(w.points), w.points[0]) {
+			points = append(points, plotter.XY{X: q.X, Y: q.Y})
+		}
+		p.Add(&plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: color.Gray{0x80}, Width: px(1)}})
+	}
+	for i, r := range d.robots {
+		ink := inkOf(i)
+		if len(d.robots) == 1 {
+			ink = palette[len(palette)-1]
+		}
+		dots := r.path.places
+		if r.path.long {
+			dots = r.path.dots()
+			p.Add(spots{dots, 0, pale(ink, 0.5), px(1)})
+		} else if len(dots) > 0 {
+			points := make([]dot, len(dots))
+			for k, q := range dots {
+				points[k] = q.dot
+			}
+			l := line(points, 0, pale(ink, 0.6))
+			p.Add(l)
+			if len(d.robots) > 1 && i < 12 {
+				p.Legend.Add(shortened(r.name, 24), l)
+			}
+		}
+		for c := range min(len(d.conditions), 8) {
+			p.Add(spots{dots, 1 << c, inkOf(c + 1), px(2.5 + 1.6*float64(len(d.conditions)-1-c))})
+		}
+	}
+	for c, name := range d.conditions {
+		if len(d.conditions) == 1 {
+			name = "it held"
+		}
+		p.Legend.Add(shortened(name, 24), sample{inkOf(c + 1)})
+	}
+	square(p)
+	return panel{p, px(pathHigh), false}
+}
+
+// square gives a metre the same length in x and y.
+func square(p *plot.Plot) {
+	const shape = float64(drawnWidth-110) / (pathHigh - 90)
+	if !(p.X.Min <= p.X.Max) || !(p.Y.Min <= p.Y.Max) {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	}
+	width, height := max(p.X.Max-p.X.Min, 1e-3)*1.06, max(p.Y.Max-p.Y.Min, 1e-3)*1.06
+	width, height = max(width, height*shape), max(height, width/shape)
+	x, y := (p.X.Min+p.X.Max)/2, (p.Y.Min+p.Y.Max)/2
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = x-width/2, x+width/2, y-height/2, y+height/2
+}
+
+// spots are the places at which a condition held; holds 0: all.
+type spots struct {
+	places []pathDot
+	holds  uint8
+	ink    color.NRGBA
+	radius vg.Length
+}
+
+// Plot implements plot.Plotter.
+func (s spots) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := draw.GlyphStyle{Color: s.ink, Radius: s.radius, Shape: draw.CircleGlyph{}}
+	for _, q := range s.places {
+		if s.holds == 0 || q.holds&s.holds != 0 {
+			if at := (vg.Point{X: x(q.x), Y: y(q.y)}); c.Contains(at) {
+				c.DrawGlyph(style, at)
+			}
+		}
+	}
+}
+
+// DataRange implements plot.DataRanger.
+func (s spots) DataRange() (xmin, xmax, ymin, ymax float64) {
+	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, q := range s.places {
+		xmin, xmax, ymin, ymax = min(xmin, q.x), max(xmax, q.x), min(ymin, q.y), max(ymax, q.y)
+	}
+	return
+}
+
+// sample is a spot in the legend.
+type sample struct{ ink color.NRGBA }
+
+// Thumbnail implements plot.Thumbnailer.
+func (s sample) Thumbnail(c *draw.Canvas) {
+	c.DrawGlyph(draw.GlyphStyle{Color: s.ink, Radius: px(4), Shape: draw.CircleGlyph{}}, c.Center())
+}
+
+// shortened cuts a long text.
+func shortened(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
