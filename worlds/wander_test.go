@@ -14,7 +14,7 @@ func TestRobotsWander(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		open func(string) ([]byte, error)
-	}{{"cave.world", Open}, {"office.world", Open}, {"cave.world", cave}} {
+	}{{"cave.world", Open}, {"office.world", Open}, {"warehouse.world", Open}, {"cave.world", cave}} {
 		w := load(t, c.open, c.name)
 		ws := sim.NewWanderers(w, 1)
 		robots := w.Robots()
