@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// progressEvery is how often progress is told, and progressAfter when first:
+// progressPeriod is how often progress is told, and progressDelay when first:
 // what is quick needs none.
 const (
-	progressEvery = 200 * time.Millisecond
-	progressAfter = 500 * time.Millisecond
+	progressPeriod = 200 * time.Millisecond
+	progressDelay  = 500 * time.Millisecond
 )
 
 // progress tells people on a terminal how far a long work is, until done is
@@ -23,7 +23,7 @@ func (p *program) progress(what string, alone bool, bytes func() (done, all int6
 	began := time.Now()
 	go func() {
 		defer close(stopped)
-		ticker := time.NewTicker(progressEvery)
+		ticker := time.NewTicker(progressPeriod)
 		defer ticker.Stop()
 		for {
 			select {
@@ -31,7 +31,7 @@ func (p *program) progress(what string, alone bool, bytes func() (done, all int6
 				p.clearLine()
 				return
 			case now := <-ticker.C:
-				if took := now.Sub(began); took >= progressAfter {
+				if took := now.Sub(began); took >= progressDelay {
 					read, all := bytes()
 					fmt.Fprintf(p.stderr, "\r\x1b[K%s: %s", what, progressText(read, all, took))
 				}
