@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 
+	"callboard/bridge/beacon"
 	"callboard/bridge/config"
 	"callboard/bridge/gateway"
 	"callboard/bridge/link"
@@ -61,6 +62,7 @@ type Bridge struct {
 	gateway      *gateway.Gateway // nil: none
 	linkListener net.Listener     // nil: no broker connects here
 	links        *link.Links      // nil: a broker without neighbours
+	beacon       *beacon.Sender   // nil: it is not announced
 }
 
 // New takes the data directory and the address and builds the broker; Run
@@ -113,6 +115,9 @@ func (b *Bridge) build() error {
 		b.node.Attach(b.robots, nil)
 	} else {
 		b.node.Attach(b.robots, b.links)
+	}
+	if err := b.newBeacon(); err != nil {
+		return err
 	}
 	return b.newPush(metrics)
 }
@@ -205,6 +210,9 @@ func (b *Bridge) Run(ctx context.Context) error {
 	}
 	if b.gateway != nil {
 		clients.Go(func() error { defer stop(); return b.gateway.Run(serving) })
+	}
+	if b.beacon != nil {
+		clients.Go(func() error { defer stop(); return b.beacon.Run(serving) })
 	}
 	err := clients.Wait()
 	stopNode()

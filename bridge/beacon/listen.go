@@ -38,7 +38,7 @@ func Listen(ctx context.Context, cfg ListenConfig, heard func(Beacon)) error {
 		}
 		if err.Error() != problem {
 			problem = err.Error()
-			cfg.Logger.Warn("cannot hear brokers on the network", "group", cfg.Network.Group.String(), "error", err)
+			cfg.Logger.Info("cannot hear brokers on the network", "group", cfg.Network.Group.String(), "error", err)
 		}
 		timer := time.NewTimer(rescan)
 		select {

@@ -84,7 +84,7 @@ func (s *Sender) Sent() uint64 { return s.sent.Load() }
 func (s *Sender) tell(err error) {
 	text := err.Error()
 	if old := s.problem.Swap(&text); old == nil || *old != text {
-		s.cfg.Logger.Warn("cannot announce the broker on the network", "group", s.cfg.Network.Group.String(), "error", err)
+		s.cfg.Logger.Info("cannot announce the broker on the network", "group", s.cfg.Network.Group.String(), "error", err)
 	}
 }
 

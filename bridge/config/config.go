@@ -12,6 +12,7 @@ type Config struct {
 	Players    []Player
 	Neighbours []Neighbour
 	Registry   Registry
+	Beacon     Beacon
 	Gateway    Gateway
 	Zones      map[string][][2]float64 // polygons by name, m
 	Tokens     []Token
@@ -71,6 +72,13 @@ type Neighbour struct {
 // Registry is the table [registry].
 type Registry struct{ Broker string } // the broker that holds it; default: this one
 
+// Beacon is the table [beacon]: how the broker is announced on the network.
+type Beacon struct {
+	Announce   bool     // default true: where programs can come from, so on the loopback only for a broker that listens there
+	Group      string   // IPv4 multicast address and port; default 239.255.67.66:8802
+	Interfaces []string // names, instead of those that programs can come from
+}
+
 // Gateway is the table [gateway].
 type Gateway struct{ Listen string } // first port for Player programs, without host on 127.0.0.1; "" means none
 
@@ -98,6 +106,7 @@ const (
 func Default() *Config {
 	return &Config{
 		Broker: Broker{Listen: "127.0.0.1:8800", Heartbeat: 1},
+		Beacon: Beacon{Announce: true},
 		Limits: Limits{
 			ConditionLength:     4096,
 			ClientSubscriptions: 10_000,

@@ -49,6 +49,11 @@ compress = true
 [registry]
 broker = "b1"
 
+[beacon]
+announce = false
+group = "239.1.2.3:8802"
+interfaces = ["eth0"]
+
 [gateway]
 listen = "127.0.0.1:7000"
 
@@ -101,6 +106,7 @@ func TestExample(t *testing.T) {
 			{Address: "localhost:6666", World: "arena", Robots: map[string][]string{"beta": {"position2d:0"}}},
 		},
 		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801", Compress: true}},
+		Beacon:     Beacon{Announce: false, Group: "239.1.2.3:8802", Interfaces: []string{"eth0"}},
 		Registry:   Registry{Broker: "b1"},
 		Gateway:    Gateway{Listen: "127.0.0.1:7000"},
 		Zones:      map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}, {0, 1}}},
@@ -173,7 +179,7 @@ devices = "laser:0"
 7:1: player[0].adress: unknown key; expected perhaps address
 9:1: player[1].address: "localhost" is no address; expected HOST:PORT
 10:1: player[1].devices: is the string "laser:0"; expected an array of strings, such as ["r*"]
-11:1: nonsense: unknown key; expected one of broker, gateway, limits, neighbour, player, registry, tls, token or zones`},
+11:1: nonsense: unknown key; expected one of beacon, broker, gateway, limits, neighbour, player, registry, tls, token or zones`},
 		{"syntax", "[broker]\nid = \n", `2:6: broker.id: expected value but found '\n' instead; expected TOML 1.0`},
 		{"key twice", "[broker]\nid = \"a\"\nid = \"b\"\n", `3:10: broker.id: Key 'broker.id' has already been defined; expected TOML 1.0`},
 		{"not UTF-8", "[broker]\nid = \"\xff\"\n", `2:7: not UTF-8; expected TOML, which is always UTF-8`},

@@ -160,6 +160,11 @@ func (r *reader) document(t *table, c *Config) {
 		c.Neighbours = append(c.Neighbours, n)
 	})
 	t.sub("registry", func(t *table) { t.text("broker", &c.Registry.Broker) })
+	t.sub("beacon", func(t *table) {
+		t.boolean("announce", &c.Beacon.Announce)
+		t.text("group", &c.Beacon.Group)
+		t.texts("interfaces", &c.Beacon.Interfaces)
+	})
 	t.sub("gateway", func(t *table) { t.text("listen", &c.Gateway.Listen) })
 	t.sub("zones", func(t *table) { c.Zones = r.zones(t) })
 	t.each("token", func(t *table) { c.Tokens = append(c.Tokens, r.token(t)) })

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -28,6 +29,7 @@ func (c *Config) Validate() Problems {
 	k.limits()
 	k.players()
 	k.neighbours()
+	k.beacon()
 	k.ports()
 	k.zones()
 	k.tokens()
@@ -155,6 +157,23 @@ func (k *checks) neighbours() {
 		k.say("registry.broker", what)
 	} else if len(k.c.Neighbours) == 0 {
 		k.say("registry.broker", fmt.Sprintf("%q is unknown: this broker has no neighbour to reach it by; expected %q or a [[neighbour]]", registry, own))
+	}
+}
+
+func (k *checks) beacon() {
+	b := k.c.Beacon
+	if b.Group != "" {
+		if group, err := netip.ParseAddrPort(b.Group); err != nil || !group.Addr().Is4() || !group.Addr().IsMulticast() || group.Port() == 0 {
+			k.say("beacon.group", fmt.Sprintf("%q is no IPv4 multicast address with a port; expected one such as 239.255.67.66:8802", b.Group))
+		}
+	}
+	if b.Interfaces != nil {
+		k.each("beacon.interfaces", b.Interfaces, func(name string) string {
+			if name == "" {
+				return "is empty; expected a network interface's name, such as \"eth0\""
+			}
+			return ""
+		})
 	}
 }
 

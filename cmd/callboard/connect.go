@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
+	"callboard/bridge/beacon"
 	callboard "callboard/clients/go"
 	"callboard/subscribe/protocol"
 
@@ -62,6 +65,44 @@ func connection(c *cli.Context, logger *slog.Logger) (callboard.Config, error) {
 		config.TLS = &tls.Config{RootCAs: roots}
 	}
 	return config, nil
+}
+
+// hearTime is how long brokers are listened for: their heartbeat and a little.
+const hearTime = 1500 * time.Millisecond
+
+// beaconFlags say where brokers are heard that announce themselves.
+func beaconFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "beacon-group", Usage: "multicast `ADDRESS:PORT` that brokers announce themselves at", Value: beacon.DefaultGroup.String()},
+		repeated("beacon-interface", "network interface by `NAME` to hear them on (repeat; default the loopback only)"),
+	}
+}
+
+// hearing is where to listen for brokers.
+func hearing(c *cli.Context, logger *slog.Logger) (beacon.ListenConfig, error) {
+	group, err := netip.ParseAddrPort(c.String("beacon-group"))
+	if err != nil || !group.Addr().Is4() || !group.Addr().IsMulticast() || group.Port() == 0 {
+		return beacon.ListenConfig{}, usagef("--beacon-group %q, expected an IPv4 multicast address and a port, as %s", c.String("beacon-group"), beacon.DefaultGroup)
+	}
+	interfaces := textsOf(c, "beacon-interface")
+	if len(interfaces) == 0 {
+		interfaces = beacon.Loopback()
+	}
+	return beacon.ListenConfig{Network: beacon.Network{Group: group, Interfaces: interfaces}, Logger: logger}, nil
+}
+
+// hear listens for brokers: of those that are heard it gives the one with the
+// lowest id, "" if there is none.
+func hear(ctx context.Context, where beacon.ListenConfig) (url string) {
+	ctx, cancel := context.WithTimeout(ctx, hearTime)
+	defer cancel()
+	lowest := ""
+	_ = beacon.Listen(ctx, where, func(b beacon.Beacon) { // it was checked
+		if lowest == "" || b.Broker < lowest {
+			lowest, url = b.Broker, b.URL
+		}
+	})
+	return url
 }
 
 // dial attaches, or says what to do about it.

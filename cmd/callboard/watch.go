@@ -9,8 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"callboard/bridge/beacon"
 	callboard "callboard/clients/go"
 	"callboard/subscribe/protocol"
 
@@ -29,8 +31,10 @@ device, the reading's time in s, and its main values, or what --select asks
 for. What happens besides (a robot that goes away, notifications that could not
 be kept, a lost broker) is told on stderr. After a lost broker it goes on at
 the next one that it knows of, by --broker or from the brokers themselves, or
-waits; nothing is missed meanwhile, and nothing comes twice. callboard help
-conditions explains conditions.`,
+waits; nothing is missed meanwhile, and nothing comes twice. Without --broker,
+and if none is at the usual place, it takes one that announces itself on the
+loopback, or on --beacon-interface. callboard help conditions explains
+conditions.`,
 		examples: []string{
 			"callboard watch 'laser.min < 1'",
 			"callboard watch 'position.speed > 0.2 && sonar.min < 0.5' --robot 'r*' --trigger rising",
@@ -38,7 +42,7 @@ conditions explains conditions.`,
 			"callboard watch true --json | head -1",
 			"callboard watch 'laser.min < 1' --broker ws://b1:8800/ws --broker ws://b2:8800/ws",
 		},
-		flags: slices.Concat(connectFlags(), []cli.Flag{
+		flags: slices.Concat(connectFlags(), beaconFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "client", Usage: "`ID` of this program for the broker (default a random one)"},
 		}, optionFlags(minInterval, hold), []cli.Flag{
 			&cli.StringFlag{Name: "keep", Usage: "`WHAT` to keep while this program is slow or away: all, or latest (per robot and device) (default all)"},
@@ -64,7 +68,12 @@ conditions explains conditions.`,
 				return err
 			}
 			config.Client = c.String("client")
+			where, err := hearing(c, logger)
+			if err != nil {
+				return err
+			}
 			w := &watcher{
+				where: where, given: len(textsOf(c, "broker")) > 0,
 				p: p, subscription: s, config: config, most: most.n,
 				out: newNotificationPrinter(p, c.Bool("json")),
 			}
@@ -145,6 +154,8 @@ type watcher struct {
 	p            *program
 	subscription callboard.Subscription
 	config       callboard.Config
+	where        beacon.ListenConfig // where brokers are heard
+	given        bool                // the broker was named
 	out          *notificationPrinter
 	most         int           // notifications; 0: no end
 	timeout      time.Duration // 0: none
@@ -169,7 +180,7 @@ func (w *watcher) run(ctx context.Context) error {
 		defer timer.Stop()
 	}
 	w.config.Handle = func(e callboard.Event) { w.handle(e, end) }
-	client, err := dial(ctx, w.config)
+	client, err := w.dial(ctx)
 	if err == nil {
 		err = w.attached(ctx, client)
 		client.Close() // from here on, nothing else touches w
@@ -189,6 +200,33 @@ func (w *watcher) run(ctx context.Context) error {
 		return nil // asked to stop
 	}
 	return err
+}
+
+// dial attaches. If no broker was named and none is at the usual place, one
+// that is heard will do; not with a token, which is for nobody unknown. From
+// then on only brokers count that the network has named.
+func (w *watcher) dial(ctx context.Context) (*callboard.Client, error) {
+	var named atomic.Pointer[callboard.Client]
+	listen := beacon.Hear(w.where)
+	w.config.Heard = func(ctx context.Context, report func(id, url string)) {
+		listen(ctx, func(id, url string) {
+			if c := named.Load(); c != nil && slices.ContainsFunc(c.Brokers(), func(b protocol.BrokerURL) bool { return b.ID == id && b.URL == url }) {
+				report(id, url)
+			}
+		})
+	}
+	client, err := dial(ctx, w.config)
+	if err != nil && !w.given && w.config.Token == "" && ctx.Err() == nil {
+		if url := hear(ctx, w.where); url != "" {
+			w.note("no broker at %s; heard one at %s", defaultBroker, url)
+			w.config.Brokers = []string{url}
+			client, err = dial(ctx, w.config)
+		}
+	}
+	if err == nil {
+		named.Store(client)
+	}
+	return client, err
 }
 
 // attached subscribes and waits for the end.
