@@ -34,7 +34,8 @@ import (
 type Config struct {
 	Config *config.Config // completed and valid
 	Page   fs.FS          // served at /; nil: no page
-	// World gives a world's floor plan as JSON, for the page; nil: none.
+	// World gives a world's floor plan as JSON, for the page; nil: only what the
+	// Player servers tell, as maps.
 	World func(name string) ([]byte, bool)
 	// LinkListener is where other brokers connect, instead of
 	// Config.Broker.Links; nil: that. The Bridge closes it.
@@ -150,7 +151,7 @@ func (b *Bridge) newPush(metrics *prometheus.Registry) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.config.World, Extra: b.config.Extra, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
+		Page: b.config.Page, World: b.plan, Extra: b.config.Extra, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
 		MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL),
 	}
 	var err error
@@ -161,6 +162,17 @@ func (b *Bridge) newPush(metrics *prometheus.Registry) error {
 	}
 	b.push, err = push.New(p)
 	return err
+}
+
+// plan gives a world's floor plan: the one that was handed in, or what a Player
+// server has told.
+func (b *Bridge) plan(world string) ([]byte, bool) {
+	if b.config.World != nil {
+		if plan, ok := b.config.World(world); ok {
+			return plan, true
+		}
+	}
+	return b.robots.Plan(world)
 }
 
 // measureStore registers what the store counts.

@@ -26,8 +26,11 @@ func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
 
 // Robot takes what became of a robot.
 func (n *Node) Robot(e robots.Event) {
-	if e.State == protocol.RobotUp {
+	if e.State == protocol.RobotUp || e.State == "" {
 		n.queue.must(item{in: &overlay.Advertise{Robot: e.Robot, World: e.World, Devices: e.Devices}})
+	}
+	if e.State == "" {
+		return
 	}
 	n.queue.must(item{in: state(e)})
 }

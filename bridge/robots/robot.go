@@ -64,6 +64,20 @@ func (r *robot) overflow(lost uint64) {
 	r.tell(Event{State: protocol.RobotOverflow, Lost: lost})
 }
 
+// placed tells that the name of the robot's world has become known.
+func (r *robot) placed() {
+	r.mu.Lock()
+	up := r.state == protocol.RobotUp
+	names := make([]string, len(r.devices))
+	for i, d := range r.devices {
+		names[i] = d.Addr.String()
+	}
+	r.mu.Unlock()
+	if up {
+		r.tell(Event{Devices: names})
+	}
+}
+
 // learned takes a device of which more is known now.
 func (r *robot) learned(d *player.Device) {
 	r.mu.Lock()
@@ -78,7 +92,7 @@ func (r *robot) learned(d *player.Device) {
 
 // tell completes an event and hands it to the sink.
 func (r *robot) tell(e Event) {
-	e.Robot, e.World, e.Since = r.name, r.session.server.World, now()
+	e.Robot, e.World, e.Since = r.name, r.session.worldName(), now()
 	r.session.owner.config.Sink.Robot(e)
 }
 
@@ -132,7 +146,7 @@ func (r *robot) describe() Robot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := Robot{
-		Robot: r.name, World: r.session.server.World, Player: r.session.server.Address,
+		Robot: r.name, World: r.session.worldName(), Player: r.session.server.Address,
 		State: r.state, Since: r.since, Devices: make([]Device, len(r.devices)), Lost: r.lost,
 		Readings: stats.Readings, Matched: stats.Matched, Failures: stats.Failures, Skipped: stats.Skipped,
 	}

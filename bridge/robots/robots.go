@@ -65,7 +65,7 @@ type Sink interface {
 type Event struct {
 	Robot   string
 	World   string
-	State   string   // protocol.RobotUp, RobotAway or RobotOverflow
+	State   string   // protocol.RobotUp, RobotAway or RobotOverflow; "": as it was, but its World is known now
 	Devices []string // "laser:0" …, if it is up
 	Lost    uint64   // readings lost; 0 is not known
 	Since   float64  // s, Unix
@@ -115,6 +115,7 @@ func (r *Robots) Run(ctx context.Context) error {
 	group, running := errgroup.WithContext(ctx)
 	for _, s := range r.sessions {
 		group.Go(func() error { return s.client.Run(running) })
+		group.Go(func() error { s.fetchPlans(running); return nil })
 	}
 	for _, one := range r.byName {
 		group.Go(func() error { one.queue.run(running); return nil })

@@ -27,6 +27,11 @@ type session struct {
 
 	// testing is held while readings are tested, see Robots.Barrier.
 	testing sync.Mutex
+
+	upped  chan struct{} // holds one: a session has begun
+	planMu sync.Mutex
+	world  string // that the server's map is of, once that is known
+	plan   []byte // of it, as JSON
 }
 
 // device identifies a device within one connection.
@@ -42,7 +47,7 @@ type opened struct {
 }
 
 func newSession(owner *Robots, server Server) (*session, error) {
-	s := &session{owner: owner, server: server}
+	s := &session{owner: owner, server: server, upped: make(chan struct{}, 1)}
 	if server.Robots == nil {
 		s.robots = append(s.robots, newRobot(s, server.Robot, server.Devices))
 	}
@@ -53,7 +58,7 @@ func newSession(owner *Robots, server Server) (*session, error) {
 	s.client, err = client.New(client.Config{
 		Address: server.Address,
 		Dial:    server.Dial,
-		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil },
+		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil || a.Interf == player.InterfaceMap },
 		Handler: s,
 		Relay:   server.Relay,
 		Room:    owner.config.Room,
@@ -116,6 +121,10 @@ func (s *session) Up(devices []client.Device) {
 		}
 		r.matching.Up(byRobot[r])
 		r.up(byRobot[r])
+	}
+	select {
+	case s.upped <- struct{}{}:
+	default:
 	}
 }
 

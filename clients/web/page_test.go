@@ -64,6 +64,7 @@ func TestPage(t *testing.T) {
 		"sensors where they sit":         testSensors,
 		"a map of its own":               testViewer,
 		"a real broker killed":           testRealBroker,
+		"a replay in its world":          testReplay,
 		"modules":                        testModules,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"callboard/player/floorplan"
 	"callboard/player/replay"
 	"callboard/player/run"
 	"callboard/player/server"
@@ -68,7 +69,7 @@ NAME- before theirs). Prints a line for each port once it serves there.`,
 			if err != nil {
 				return err
 			}
-			servers, err := replayServers(r, c.String("listen"), logger)
+			servers, err := replayServers(r, runMaps(sources, logger), c.String("listen"), logger)
 			if err != nil {
 				return err
 			}
@@ -145,7 +146,7 @@ func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }
 type playerServers []robotPort
 
 // replayServers makes a Player server for each of the recording.
-func replayServers(r *replay.Replay, listen string, logger *slog.Logger) (playerServers, error) {
+func replayServers(r *replay.Replay, maps []*floorplan.Driver, listen string, logger *slog.Logger) (playerServers, error) {
 	var servers playerServers
 	if listen == "" {
 		if err := samePorts(r); err != nil {
@@ -158,7 +159,7 @@ func replayServers(r *replay.Replay, listen string, logger *slog.Logger) (player
 			return nil, errors.Join(err, servers.close())
 		}
 		made, err := server.New(server.Config{
-			Listener: listener, Drivers: []server.Driver{port}, Clock: port.Clock, Logger: logger,
+			Listener: listener, Drivers: withMap(port, maps), Clock: port.Clock, Logger: logger,
 			WriteTimeout: replayPatience,
 		})
 		if err != nil {

@@ -26,6 +26,9 @@ type Port struct {
 	Recorded uint32
 	// Robots are those behind it, in the order of the recording.
 	Robots []string
+	// Source is the number of the source that it is from: of the first, if its
+	// robots are in several.
+	Source int
 
 	replay   *Replay
 	host     uint32
@@ -151,7 +154,7 @@ func (a *arrangement) port(source int, addr player.Addr) *Port {
 			return p
 		}
 	}
-	p := &Port{Recorded: addr.Robot, host: host, replay: a.replay, byKey: map[key]*device{}, of: map[string][]string{}}
+	p := &Port{Source: source, Recorded: addr.Robot, host: host, replay: a.replay, byKey: map[key]*device{}, of: map[string][]string{}}
 	a.replay.ports = append(a.replay.ports, p)
 	return p
 }

@@ -52,7 +52,7 @@ export class WorldMap {
   }
 
   /** The view, for tests and the curious. */
-  get view() { return { world: this.#world, x: this.#camera.x, y: this.#camera.y, scale: this.#camera.scale, following: this.#following }; }
+  get view() { return { world: this.#world, plan: Boolean(this.#plans.get(this.#world)), x: this.#camera.x, y: this.#camera.y, scale: this.#camera.scale, following: this.#following }; }
 
   /** Asks for a frame. */
   draw() {

@@ -1,0 +1,109 @@
+package floorplan
+
+import (
+	"math"
+
+	"callboard/player/iface"
+)
+
+// Cells of a grid.
+const (
+	free     = -1
+	unknown  = 0
+	occupied = 1
+)
+
+// finest is the least length of a cell, in m, and most how many a grid has
+// along one side at most.
+const (
+	finest = 0.02
+	most   = 2000
+)
+
+// grid is a plan in cells, row by row from the lowest.
+type grid struct {
+	info  iface.MapInfo
+	cells []int8
+}
+
+// newGrid draws the plan's outlines into cells that are as small as the limits
+// let them be.
+func newGrid(p *Plan) *grid {
+	width, height := max(p.Max[0]-p.Min[0], finest), max(p.Max[1]-p.Min[1], finest)
+	scale := max(finest, max(width, height)/(most-2))
+	g := &grid{info: iface.MapInfo{
+		Scale: float32(scale), Width: uint32(math.Ceil(width/scale)) + 2, Height: uint32(math.Ceil(height/scale)) + 2,
+		Origin: iface.Pose2D{Px: p.Min[0] - scale, Py: p.Min[1] - scale},
+	}}
+	g.cells = make([]int8, int(g.info.Width)*int(g.info.Height))
+	for i := range g.cells {
+		g.cells[i] = free
+	}
+	for _, s := range p.segments() {
+		g.line(s)
+	}
+	return g
+}
+
+// line marks the cells that a line goes through.
+func (g *grid) line(s iface.Segment) {
+	scale := float64(g.info.Scale)
+	steps := int(math.Hypot(s.X1-s.X0, s.Y1-s.Y0)/scale*2) + 1
+	for i := range min(steps, 8*most) + 1 {
+		t := float64(i) / float64(steps)
+		g.mark(int((s.X0+t*(s.X1-s.X0)-g.info.Origin.Px)/scale), int((s.Y0+t*(s.Y1-s.Y0)-g.info.Origin.Py)/scale))
+	}
+}
+
+func (g *grid) mark(col, row int) {
+	if col >= 0 && row >= 0 && col < int(g.info.Width) && row < int(g.info.Height) {
+		g.cells[row*int(g.info.Width)+col] = occupied
+	}
+}
+
+// at gives a cell; what is off the grid is unknown.
+func (g *grid) at(col, row int) int8 {
+	if col < 0 || row < 0 || col >= int(g.info.Width) || row >= int(g.info.Height) {
+		return unknown
+	}
+	return g.cells[row*int(g.info.Width)+col]
+}
+
+// outlines gives the borders of what is occupied: the sides of cells, those in
+// a row as one line.
+func (g *grid) outlines() [][][2]float64 {
+	var out [][][2]float64
+	scale := float64(g.info.Scale)
+	corner := func(col, row int) [2]float64 {
+		return [2]float64{g.info.Origin.Px + float64(col)*scale, g.info.Origin.Py + float64(row)*scale}
+	}
+	width, height := int(g.info.Width), int(g.info.Height)
+	wall := func(col, row int) bool { return g.at(col, row) > 0 }
+	for row := range height + 1 {
+		for col := 0; col < width; {
+			from := col
+			for col < width && wall(col, row-1) != wall(col, row) {
+				col++
+			}
+			if col > from {
+				out = append(out, [][2]float64{corner(from, row), corner(col, row)})
+				continue
+			}
+			col++
+		}
+	}
+	for col := range width + 1 {
+		for row := 0; row < height; {
+			from := row
+			for row < height && wall(col-1, row) != wall(col, row) {
+				row++
+			}
+			if row > from {
+				out = append(out, [][2]float64{corner(col, from), corner(col, row)})
+				continue
+			}
+			row++
+		}
+	}
+	return out
+}
