@@ -46,7 +46,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 		done; \
 	done
 
-soak: ## the long runs: a network of processes for 5 minutes, SOAK schedules of each kind, more of the properties
+soak: ## the long runs: a network of processes for 5 minutes, huge worlds, SOAK schedules of each kind, more of the properties
 	CALLBOARD_SOAK_NETWORK=5m $(GO) test -timeout 30m -count 1 -v -run TestNetworkSoak ./cmd/callboard
+	CALLBOARD_HUGE=1 $(GO) test -timeout 30m -count 1 -v -run TestHuge ./sim/...
 	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/overlay/overlaytest
 	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 
+	"callboard/player"
 	"callboard/player/playercfg"
 	"callboard/player/server"
 	"callboard/sim/simdriver"
@@ -86,7 +87,7 @@ func (s *simulation) listenPlanned(c simulationConfig) error {
 		}
 		driver, err := s.driver.Serve(port.Devices)
 		if err == nil {
-			err = s.serve(c, listener, []server.Driver{driver}, c.player.onPort(port.Port))
+			err = s.serve(c, listener, []server.Driver{driver}, c.player.onPort(port))
 		}
 		if err != nil {
 			return errors.Join(err, listener.Close())
@@ -95,16 +96,27 @@ func (s *simulation) listenPlanned(c simulationConfig) error {
 	return nil
 }
 
-// onPort gives the robots of a port.
-func (p *playerPlan) onPort(port int) robotPort {
+// onPort gives the robots of a port with those of their devices that are
+// served.
+func (p *playerPlan) onPort(port simdriver.PlannedPort) robotPort {
+	served := map[string]bool{}
+	for _, d := range port.Devices {
+		served[player.Addr{Interf: d.Interf, Index: d.Index}.String()] = true
+	}
 	out := robotPort{devices: map[string][]string{}}
 	for _, r := range p.robots {
-		if r.Port != port || len(r.Devices) == 0 { // nobody drives a floor plan
+		if r.Port != port.Port {
 			continue
 		}
-		out.robots = append(out.robots, r.Name)
+		var devices []string
 		for _, d := range r.Devices {
-			out.devices[r.Name] = append(out.devices[r.Name], d.String())
+			if served[d.String()] {
+				devices = append(devices, d.String())
+			}
+		}
+		if len(devices) > 0 { // nobody drives a floor plan
+			out.robots = append(out.robots, r.Name)
+			out.devices[r.Name] = devices
 		}
 	}
 	return out

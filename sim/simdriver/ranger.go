@@ -33,7 +33,7 @@ func (e *rangerEndpoint) handle(c *server.Call) {
 	}
 }
 
-// geometry gives the ranger's pose on its parent without heights, and of each
+// geometry gives the ranger's pose on its parent without its height, and of each
 // sensor its pose and size, width and length exchanged, as Stage does.
 func (e *rangerEndpoint) geometry() *iface.RangerGeom {
 	spec := e.model.Spec()
@@ -42,7 +42,7 @@ func (e *rangerEndpoint) geometry() *iface.RangerGeom {
 		Size: iface.BBox3D{Sw: spec.Size.Y, Sl: spec.Size.X},
 	}
 	for _, s := range spec.Ranger.Sensors {
-		g.ElementPoses = append(g.ElementPoses, iface.Pose3D{Px: s.Pose.X, Py: s.Pose.Y, Pyaw: s.Pose.A})
+		g.ElementPoses = append(g.ElementPoses, pose3D(s.Pose))
 		g.ElementSizes = append(g.ElementSizes, iface.BBox3D{Sw: s.Size.X, Sl: s.Size.Y, Sh: s.Size.Z})
 	}
 	return g

@@ -16,7 +16,11 @@ import (
 // Limits of pictures.
 const (
 	maxPixels        = 100 << 20
-	maxOutlinePoints = 4 << 20 // of all pictures of a world
+	maxDecoded       = 256 << 20 // bytes of a picture's pixels as they are read
+	maxOutlinePoints = 4 << 20   // of all pictures of a world
+	// mostPerByte is how many pixels the best packed picture has for each of its
+	// bytes: in PNG a byte unpacks to 1,032 at most, of 8 pixels each.
+	mostPerByte = 8 * 1032
 )
 
 // solidMost is the greatest value of a solid pixel's first channel.
@@ -98,11 +102,20 @@ func (in *interpreter) readPicture(name string) *picture {
 	return pic
 }
 
-// mask tells which pixels of a picture are solid.
+// mask tells which pixels of a picture are solid, row by row from the top.
 type mask struct {
 	width, height int
-	solid         []bool
+	solid         bits
 }
+
+// bits are many truths in little memory.
+type bits []uint64
+
+func newBits(n int) bits { return make(bits, (n+63)/64) }
+
+func (b bits) has(i int) bool { return b[i>>6]>>(uint(i)&63)&1 != 0 }
+
+func (b bits) set(i int) { b[i>>6] |= 1 << (uint(i) & 63) }
 
 // decodeMask reads a picture in any of the formats that Stage reads.
 func decodeMask(data []byte) (*mask, error) {
@@ -116,6 +129,13 @@ func decodeMask(data []byte) (*mask, error) {
 	if cfg.Width <= 0 || cfg.Height <= 0 || cfg.Width > maxPixels/cfg.Height {
 		return nil, fmt.Errorf("has %d x %d pixels; expected at most %d", cfg.Width, cfg.Height, maxPixels)
 	}
+	pixels := cfg.Width * cfg.Height
+	if pixels > mostPerByte*len(data) {
+		return nil, fmt.Errorf("has %d bytes, which cannot hold its %d x %d pixels", len(data), cfg.Width, cfg.Height)
+	}
+	if need := pixels * pixelSize(cfg.ColorModel); need > maxDecoded {
+		return nil, fmt.Errorf("has %d x %d pixels, which take %d bytes; expected at most %d: save it as greyscale, or smaller", cfg.Width, cfg.Height, need, maxDecoded)
+	}
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("cannot be read as %s: %v", strings.ToUpper(format), err)
@@ -123,15 +143,35 @@ func decodeMask(data []byte) (*mask, error) {
 	return maskOf(img), nil
 }
 
+// pixelSize is how many bytes a pixel takes once it is read.
+func pixelSize(m color.Model) int {
+	switch m {
+	case color.GrayModel:
+		return 1
+	case color.Gray16Model:
+		return 2
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	case color.YCbCrModel:
+		return 3
+	}
+	if _, ok := m.(color.Palette); ok {
+		return 1
+	}
+	return 4
+}
+
 // maskOf looks at the first channel alone, never at alpha.
 func maskOf(img image.Image) *mask {
 	b := img.Bounds()
-	m := &mask{width: b.Dx(), height: b.Dy(), solid: make([]bool, b.Dx()*b.Dy())}
+	m := &mask{width: b.Dx(), height: b.Dy(), solid: newBits(b.Dx() * b.Dy())}
 	first := firstChannel(img)
 	i := 0
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
-			m.solid[i] = first(x, y) <= solidMost
+			if first(x, y) <= solidMost {
+				m.solid.set(i)
+			}
 			i++
 		}
 	}
@@ -172,14 +212,14 @@ func stored(c color.Color) uint8 {
 }
 
 func (m *mask) at(x, y int) bool {
-	return x >= 0 && y >= 0 && x < m.width && y < m.height && m.solid[y*m.width+x]
+	return x >= 0 && y >= 0 && x < m.width && y < m.height && m.solid.has(y*m.width+x)
 }
 
 // crop finds the box of the solid pixels.
 func (m *mask) crop(b *Bitmap) {
 	for y := 0; y < m.height; y++ {
 		for x := 0; x < m.width; x++ {
-			if !m.solid[y*m.width+x] {
+			if !m.solid.has(y*m.width + x) {
 				continue
 			}
 			if b.Solid == 0 {
@@ -207,10 +247,10 @@ var step = [4][2]int{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}
 // It gives up beyond most corners.
 func (m *mask) trace(b *Bitmap, most int) ([]shape, bool) {
 	var out []shape
-	done := make([]bool, len(m.solid)) // upper edges of pixels that a loop went along
+	done := newBits(m.width * m.height) // upper edges of pixels that a loop went along
 	for y := b.MinY; y <= b.MaxY; y++ {
 		for x := b.MinX; x <= b.MaxX; x++ {
-			if !m.solid[y*m.width+x] || m.at(x, y-1) || done[y*m.width+x] {
+			if at := y*m.width + x; !m.solid.has(at) || m.at(x, y-1) || done.has(at) {
 				continue
 			}
 			s := shape{points: m.loop(x, y, done), high: 1}
@@ -228,12 +268,12 @@ func (m *mask) trace(b *Bitmap, most int) ([]shape, bool) {
 
 // loop follows one outline from the upper left corner of pixel (x, y). Its
 // points are the corners, in pixels.
-func (m *mask) loop(x, y int, done []bool) []Point {
+func (m *mask) loop(x, y int, done bits) []Point {
 	var points []Point
 	startX, startY, d := x, y, east
 	for first := true; first || x != startX || y != startY || d != east; first = false {
 		if d == east {
-			done[y*m.width+x] = true
+			done.set(y*m.width + x)
 		}
 		x, y = x+step[d][0], y+step[d][1]
 		right, left := m.sides(x, y, d)

@@ -30,7 +30,7 @@ func decodePNM(data []byte) (m *mask, ok bool, err error) {
 	if len(data) < p.least(width, height, channels, most, bitmap, plain) {
 		return nil, true, fmt.Errorf("ends before its %d x %d pixels", width, height)
 	}
-	m = &mask{width: width, height: height, solid: make([]bool, width*height)}
+	m = &mask{width: width, height: height, solid: newBits(width * height)}
 	if !plain {
 		p.at++ // one white space after the head
 	}
@@ -55,7 +55,9 @@ func decodePNM(data []byte) (m *mask, ok bool, err error) {
 					v = v<<8 | int(data[at+1])
 				}
 			}
-			m.solid[y*width+x] = v*255/most <= solidMost
+			if v*255/most <= solidMost {
+				m.solid.set(y*width + x)
+			}
 		}
 	}
 	if p.bad {
