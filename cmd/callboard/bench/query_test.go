@@ -10,7 +10,7 @@ import (
 func TestQueryFigures(t *testing.T) {
 	dir := t.TempDir()
 	var got []string
-	err := queryBench().Run(t.Context(), Values{"size": 1, "rounds": 1, "seed": 1, "dir": dir}, func(r Result) {
+	err := queryBench().Run(t.Context(), Values{"size": 1, "rounds": 1, "seed": 1, "plain": true, "dir": dir}, func(r Result) {
 		if r.Unit == "" || !(r.Value > 0) {
 			t.Errorf("%+v", r)
 		}
