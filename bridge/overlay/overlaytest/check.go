@@ -253,6 +253,9 @@ func (s *schedule) finale() {
 			s.appear(i)
 		}
 	}
+	for _, i := range s.still() {
+		s.release(i)
+	}
 	for _, l := range s.cuts() {
 		s.up(l)
 	}

@@ -115,7 +115,8 @@ type cluster struct {
 	log   func(string, ...any)
 	trace digest
 
-	forgetful bool // nothing is stored: no broker will be started again
+	forgetful bool                    // nothing is stored: no broker will be started again
+	held      map[int][]overlay.Input // what waits for brokers that stand still (SIGSTOP)
 }
 
 // names are those of the first brokers.
@@ -133,7 +134,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
-		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest,
+		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{},
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
@@ -164,6 +165,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	if err != nil {
 		failf("%v", err)
 	}
+	delete(c.held, i)
 	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, map[overlay.Handle]*testedSet{}, map[int]uint64{}
 	if records == nil {
 		c.keyOf[i] = map[overlay.Handle]overlay.Key{}
@@ -219,6 +221,12 @@ func (c *cluster) down(l link) {
 // step hands an input to a broker and carries out what it says.
 func (c *cluster) step(i int, in overlay.Input) {
 	x := c.brokers[i]
+	if waiting, still := c.held[i]; still {
+		if _, tick := in.(*overlay.Tick); !tick {
+			c.held[i] = append(waiting, in)
+		}
+		return
+	}
 	if c.log != nil {
 		c.tell("%s < %s", x.name, describeInput(in))
 	}
@@ -240,6 +248,23 @@ func (c *cluster) step(i int, in overlay.Input) {
 	}
 }
 
+// hold has a broker stand still, and what it would get wait.
+func (c *cluster) hold(i int) {
+	if _, still := c.held[i]; !still {
+		c.held[i] = nil
+		c.marks["paused"]++
+	}
+}
+
+// release lets it go on, with all that has waited.
+func (c *cluster) release(i int) {
+	waiting := c.held[i]
+	delete(c.held, i)
+	for _, in := range waiting {
+		c.step(i, in)
+	}
+}
+
 // tell writes a line of the log.
 func (c *cluster) tell(format string, args ...any) {
 	c.log("%6.1f %s", float64(c.now-1000*second)/float64(second), fmt.Sprintf(format, args...))
@@ -251,6 +276,7 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 		to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == o.Neighbour })
 		if to >= 0 && x.sessions[to] == o.Session && o.Session != 0 {
 			c.frames++
+			c.crossesOnce(o)
 			c.between[[2]int{x.id, to}].put(frame{o.Session, c.now, c.frames, o.Messages})
 		}
 	case *overlay.Send:
@@ -291,6 +317,22 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 	}
 }
 
+// crossesOnce fails if a reading is in a frame twice: it names all keys that
+// go on over the link.
+func (c *cluster) crossesOnce(f *overlay.Frame) {
+	for i, m := range f.Messages {
+		n, ok := m.(*overlay.NotifyMessage)
+		if !ok {
+			continue
+		}
+		for _, other := range f.Messages[:i] {
+			if o, ok := other.(*overlay.NotifyMessage); ok && o.Reading.Time == n.Reading.Time && o.Reading.Robot == n.Reading.Robot {
+				failf("reading %v of %s crosses the link to %s twice", n.Reading.Time, n.Reading.Robot, f.Neighbour)
+			}
+		}
+	}
+}
+
 // see lets a broker's matcher take the next change in.
 func (c *cluster) see(x *broker) bool {
 	if len(x.installs) == 0 {
@@ -328,7 +370,7 @@ func (c *cluster) seeAll() {
 // publish makes a reading at a source broker.
 func (c *cluster) publish(i int) {
 	x := c.brokers[i]
-	if !c.appeared[i] {
+	if _, still := c.held[i]; still || !c.appeared[i] {
 		return
 	}
 	if !c.slow || chance(c.choice, 3000) {

@@ -25,8 +25,8 @@ var kinds = []struct {
 	marks []string // hard cases that the schedules must reach
 }{
 	{"no faults", NoFaults, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe"}},
-	{"faults", Faults, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "crashes", "doubles", "taken over"}},
-	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "doubles", "taken over", "stores lost", "ends"}},
+	{"faults", Faults, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "crashes", "paused", "doubles", "taken over", "repeated"}},
+	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "doubles", "taken over", "paused", "stores lost", "stores torn", "ends"}},
 }
 
 // TestSchedules runs random schedules of each kind, each seed twice.

@@ -283,16 +283,30 @@ func (s *schedule) fault() {
 	p := pick(s.choice, s.clients)
 	cuts := s.cuts()
 	switch {
+	case len(s.held) > 0 && u < 15:
+		s.release(pick(s.choice, s.still()))
 	case len(cuts) > 0 && u < 45:
 		s.up(pick(s.choice, cuts))
-	case u < 70:
+	case u < 65:
 		s.down(pick(s.choice, s.links))
 		s.marks["cuts"]++
+	case u < 70:
+		s.hold(x)
 	case u < 85:
 		s.crash(x)
 	default:
 		s.double(p, x)
 	}
+}
+
+// still gives the brokers that stand still, in order.
+func (s *schedule) still() (all []int) {
+	for i := range s.brokers {
+		if _, still := s.held[i]; still {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 func (s *schedule) cuts() []link {
@@ -331,12 +345,18 @@ func (s *schedule) crash(x int) {
 		delete(s.brokers[y].sessions, x)
 		s.step(y, &overlay.LinkDown{Neighbour: brokerName(x), Session: session})
 	}
-	if s.kind == Amnesia && s.choice.Intn(2) == 0 {
+	records := s.brokers[x].records
+	switch {
+	case s.kind == Amnesia && s.choice.Intn(3) == 0: // another disk
 		s.lost[brokerName(x)] = true
 		s.marks["stores lost"]++
 		s.start(x, nil, false)
-	} else {
-		s.start(x, s.brokers[x].records, false)
+	case s.kind == Amnesia && s.choice.Intn(3) == 0: // a power cut: the end is lost
+		s.lost[brokerName(x)] = true
+		s.marks["stores torn"]++
+		s.start(x, slices.Clone(records[:len(records)-s.choice.Intn(min(len(records), 12)+1)]), true)
+	default:
+		s.start(x, records, false)
 	}
 	for _, l := range s.links {
 		if (l.a == x || l.b == x) && s.choice.Intn(4) > 0 {
@@ -359,7 +379,8 @@ func (s *schedule) double(p *client, y int) {
 		hello.Subscriptions[i] = &own
 	}
 	s.step(y, hello)
-	if _, attached := s.brokers[y].b.Client(s.conn); attached {
+	_, attached := s.brokers[y].b.Client(s.conn)
+	if _, still := s.held[y]; attached || still {
 		p.doubted = true
 	}
 	s.doubles = append(s.doubles, double{s.conn, y})

@@ -1,0 +1,268 @@
+package overlaytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutant is the overlay with one rule switched off or bent. survives says why
+// nothing can tell it from the original; "" means that it is to be caught.
+type mutant struct {
+	rule, file, from, to string
+	survives             string
+}
+
+var mutants = []mutant{
+	{rule: "S1: a stale subscribe is fetched from", file: "route.go",
+		from: "known && newest.Compare(m.Epoch) > 0 { // S1", to: "known && num > 1<<60 && newest.Compare(m.Epoch) > 0 {"},
+	{rule: "S1: a source broker without the route compares with its store", file: "route.go",
+		from: "		return e.epoch, e.buf.num, true", to: "		return Epoch{}, e.buf.num, true"},
+	{rule: "S1: the client itself is stale", file: "far.go",
+		from: "if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1", to: "if r != nil && s.epoch.Attachment == 0 && r.epoch.Compare(s.epoch) > 0 {"},
+	{rule: "S2: seen", file: "route.go",
+		from: "if r != nil && r.epoch == m.Epoch { // S2", to: "if r != nil && m.Num > 1<<60 && r.epoch == m.Epoch {"},
+	{rule: "S3: back at the same edge costs nothing", file: "far.go",
+		from: "		case !changed:\n", to: "		case !changed && num > 1<<60:\n"},
+	{rule: "S3: an update goes on to the source", file: "far.go",
+		from: "		case from == before && change != nil:\n			b.join(r, r.rest, change, nil)\n		default:\n			b.join(r, r.rest, s.whole(), nil)\n", to: "		case from == before && change != nil:\n"},
+	{rule: "S4: a new route is sent on", file: "route.go",
+		from: "		if !source {\n			b.join(r, path, m.Set, m.Missing)\n		}\n", to: ""},
+	{rule: "S5: the junction that was the old edge hands over", file: "route.go",
+		from: "b.towards(r.key, b.handOver(r.key, m.Epoch, m.Num), \"\")", to: "b.handOver(r.key, m.Epoch, m.Num)"},
+	{rule: "S5: the junction fetches the old branch", file: "route.go",
+		from: "		b.fetch(old, r.key, m.Epoch, m.Num, FetchID{}, \"\")\n	}\n	switch {", to: "	}\n	switch {"},
+	{rule: "S5: an edge that is the junction fetches", file: "far.go",
+		from: "	b.fetch(old, k, s.epoch, num, FetchID{}, \"\")\n", to: "	_ = old\n"},
+	{rule: "S5: a junction without a way up sends it on", file: "route.go",
+		from: "	case m.Missing != nil || r.up == \"\":\n", to: "	case m.Missing != nil:\n",
+		survives: "only an edge has a route without a way up (B2 takes the others away), and its renewal goes all the way"},
+	{rule: "S5: a renewal goes all the way", file: "route.go",
+		from: "	case m.Missing != nil || r.up == \"\":\n", to: "	case r.up == \"\":\n"},
+	{rule: "S5: a junction sends a changed set on", file: "route.go",
+		from: "	case changed:\n		b.join(r, r.rest, m.Set, nil)\n	}\n}\n\n// join", to: "	case changed:\n	}\n}\n\n// join"},
+	{rule: "S6: a renewal is sent again what it misses", file: "route.go",
+		from: "if source && (made || m.Missing != nil) { // S6", to: "if source && made {"},
+	{rule: "S6: a source that lost the route sends again", file: "route.go",
+		from: "if source && (made || m.Missing != nil) { // S6", to: "if source && m.Missing != nil {"},
+	{rule: "S7: a key with another stamp was forgotten", file: "route.go",
+		from: "forgotten := e == nil && (m.Key.Stamp != b.stamp || m.Num > 0)", to: "forgotten := e == nil && m.Num > 0"},
+	{rule: "S7: a key with numbers was forgotten", file: "route.go",
+		from: "forgotten := e == nil && (m.Key.Stamp != b.stamp || m.Num > 0)", to: "forgotten := e == nil && m.Key.Stamp != b.stamp"},
+	{rule: "S7: a change is of the set that it names", file: "route.go",
+		from: "e.members.hash == m.Set.From && len", to: "m.Num < 1<<60 && len"},
+	{rule: "S7: an unknown set is answered by broken", file: "route.go",
+		from: "		b.tell(from, &BrokenMessage{Key: m.Key})\n		return false\n	}\n	if e == nil {", to: "		return false\n	}\n	if e == nil {"},
+	{rule: "gone: only from up", file: "ending.go",
+		from: "if r == nil || r.up != from {\n		return\n	}\n	delete(b.routes, m.Key)\n	if m.Stamp == 0", to: "if r == nil {\n		return\n	}\n	delete(b.routes, m.Key)\n	if m.Stamp == 0"},
+	{rule: "gone: passed on", file: "ending.go",
+		from: "	if !b.local(r) {\n		b.tell(r.down, m)\n		return\n	}\n	if in := b.inboxOf(m.Key); in != nil {\n		b.endFar", to: "	if in := b.inboxOf(m.Key); in != nil {\n		b.endFar"},
+	{rule: "gone: another key follows", file: "ending.go",
+		from: "if b.inboxOf(next) == nil && !b.isDead(next) {", to: "if stamp < 0 && b.inboxOf(next) == nil && !b.isDead(next) {",
+		survives: "the registry's answer of the next period names the source again, and the edge makes the key then"},
+	{rule: "F1: nothing of the old branch", file: "fetch.go",
+		from: "if r == nil || r.epoch.Compare(m.Epoch) >= 0 { // F1", to: "if r == nil {"},
+	{rule: "F1: a newer subscribe goes up again", file: "fetch.go",
+		from: "			b.joinAgain(r)\n", to: ""},
+	{rule: "F2: the old connection is closed", file: "fetch.go",
+		from: "s != nil && s.epoch.Compare(epoch) < 0 {\n", to: "s != nil && epoch.Attachment == 0 {\n"},
+	{rule: "F2: the inbox goes", file: "fetch.go",
+		from: "	b.dropInbox(in)\n	return items\n", to: "	return items\n"},
+	{rule: "F2: the inbox is replayed", file: "fetch.go",
+		from: "	b.replay(from, m.Key, items)\n", to: "	_ = items\n"},
+	{rule: "F3: the fetch is passed on", file: "fetch.go",
+		from: "		b.fetch(r.down, m.Key, m.Epoch, m.Num, m.ID, from)\n		return\n", to: "		b.tell(from, &ReplayMessage{Key: m.Key, Last: true, ID: m.ID})\n		return\n"},
+	{rule: "F3: the route goes", file: "fetch.go",
+		from: "		delete(b.routes, m.Key)\n		b.fetch(r.down", to: "		b.fetch(r.down"},
+	{rule: "R1: not back to where it comes from", file: "fetch.go",
+		from: "	if r != nil && r.down != from {\n		to = r.down", to: "	if r != nil {\n		to = r.down"},
+	{rule: "R2: to whoever fetched", file: "fetch.go",
+		from: "		to = newest.back\n", to: "		return\n"},
+	{rule: "R2: the newest fetch", file: "fetch.go",
+		from: "f.epoch.Compare(newest.epoch) > 0) {", to: "f.epoch.Compare(newest.epoch) < 0) {"},
+	{rule: "R3: the mark waits for older fetches", file: "fetch.go",
+		from: "if !f.done || awaited != nil && f.epoch.Compare(*awaited) > 0 {", to: "if !f.done {"},
+	{rule: "R3: the mark goes back", file: "fetch.go",
+		from: "			b.tell(f.back, &ReplayMessage{Key: k, Last: true, ID: f.id})\n", to: ""},
+	{rule: "U1: a tombstone", file: "ending.go",
+		from: "	b.dead[k] = b.lease()\n	r := b.routes[k]", to: "	r := b.routes[k]"},
+	{rule: "U1: passed on", file: "ending.go",
+		from: "		b.tell(path[1], &UnsubscribeMessage{Key: k, Path: path[1:]})\n", to: ""},
+	{rule: "U2: a junction tells the old branch", file: "ending.go",
+		from: "		b.tell(r.down, &GoneMessage{Key: k})\n	}\n	if in", to: "	}\n	if in"},
+	{rule: "U3: a subscribe meets a tombstone", file: "route.go",
+		from: "if b.isDead(k) { // U3", to: "if m.Num > 1<<60 && b.isDead(k) {"},
+	{rule: "U3: a refresh meets a tombstone", file: "lease.go",
+		from: "	if b.isDead(k) {\n		b.tell(from, &GoneMessage{Key: k})", to: "	if m.Num > 1<<60 && b.isDead(k) {\n		b.tell(from, &GoneMessage{Key: k})"},
+	{rule: "inbox: in sequence", file: "far.go",
+		from: "for len(f.held) > 0 && f.held[0].From <= in.buf.last+1 {", to: "for len(f.held) > 0 {"},
+	{rule: "inbox: once", file: "far.go",
+		from: "it.To < it.From || it.To < want ||", to: "it.To < it.From ||"},
+	{rule: "inbox: a gap does not cover what is held", file: "far.go",
+		from: "if next >= 0 && f.held[next].From <= it.To {", to: "if next >= 0 && want == 0 {"},
+	{rule: "inbox: what there is no room for is missing", file: "far.go",
+		from: "			f.head = max(f.head, it.To) // no room: renewal brings it\n", to: ""},
+	{rule: "B1: an edge without a way up renews", file: "lease.go",
+		from: "if r.up == \"\" || missing && f.ends >= 3 {", to: "if r.up == \"\" {\n			continue\n		}\n		if missing && f.ends >= 3 {"},
+	{rule: "B1: at once, when it loses its way", file: "route.go",
+		from: "			b.renewals = append(b.renewals, in)\n		}\n		return", to: "		}\n		return",
+		survives: "haste only: the next period renews (lease.go)"},
+	{rule: "B2: broken is sent down", file: "route.go",
+		from: "	delete(b.routes, r.key)\n	b.tell(r.down, &BrokenMessage{Key: r.key, Link: state})\n", to: "	delete(b.routes, r.key)\n",
+		survives: "haste only: the edge's next refresh meets no route and is answered by broken (L2)"},
+	{rule: "B2: only from up", file: "topology.go",
+		from: "if r := b.routes[m.Key]; r != nil && r.up == from {", to: "if r := b.routes[m.Key]; r != nil {"},
+	{rule: "B2: broken tells the lost link", file: "topology.go",
+		from: "		b.learn(m.Link, from)\n", to: "",
+		survives: "haste only: the link's state is flooded, too"},
+	{rule: "a lost link: its routes are broken", file: "topology.go",
+		from: "			lost = append(lost, r)\n", to: ""},
+	{rule: "a lost link: fetches over it have ended", file: "topology.go",
+		from: "				f.done = true\n			}\n		}\n		b.finish(k)", to: "			}\n		}\n		b.finish(k)"},
+	{rule: "L1: keys are refreshed", file: "lease.go",
+		from: "		b.tell(r.up, &RefreshMessage{Key: in.key, Epoch: r.epoch, Num: in.buf.num})\n", to: ""},
+	{rule: "L1: a refresh renews the lease", file: "lease.go",
+		from: "	r.lease = b.lease()\n	if k.Source", to: "	if k.Source"},
+	{rule: "L1: and goes up", file: "lease.go",
+		from: "		b.tell(r.up, m)\n		return\n	}\n	e :=", to: "		return\n	}\n	e :="},
+	{rule: "L2: a fetch under way settles it", file: "lease.go",
+		from: "return f.to == from }): // that", to: "return f.to == from && m.Num > 1<<60 }): // that",
+		survives: "a second fetch of the same branch, or a broken to an edge that has been fetched: messages, in a rare case only"},
+	{rule: "L2: a refresh without a route is answered by broken", file: "lease.go",
+		from: "		case r == nil || r.epoch.Compare(m.Epoch) <= 0:\n			b.tell(from, &BrokenMessage{Key: k})\n", to: "		case r == nil || r.epoch.Compare(m.Epoch) <= 0:\n"},
+	{rule: "L2: a refresh of an old branch fetches it", file: "lease.go",
+		from: "			b.fetch(from, k, r.epoch, r.num, FetchID{}, \"\")\n", to: ""},
+	{rule: "L3: routes run out", file: "lease.go",
+		from: "if !b.local(r) && r.lease < b.now { // L3", to: "if !b.local(r) && r.lease < 0 {"},
+	{rule: "L3: a lease is four periods", file: "route.go",
+		from: "const leasePeriods = 4", to: "const leasePeriods = 1"},
+	{rule: "L4: the connection is closed", file: "ending.go",
+		from: "	if s.conn != nil {\n		b.conflict(s, newest)", to: "	if s.conn != nil && newest == 0 {\n		b.conflict(s, newest)"},
+	{rule: "L4: who is elsewhere is forgotten after a lease", file: "period.go",
+		from: "case s.elsewhere != 0 && s.elsewhere+", to: "case s.elsewhere < 0 && s.elsewhere+"},
+	{rule: "L5: a key that nobody refreshes is forgotten", file: "lease.go",
+		from: "if e.seen < before { // L5", to: "if e.seen < -before {"},
+	{rule: "L5: then the stamp is another", file: "lease.go",
+		from: "	if forgot {\n		b.newStamp()\n", to: "	if forgot && b.now < 0 {\n		b.newStamp()\n"},
+	{rule: "A1: what is acknowledged is dropped", file: "lease.go",
+		from: "	b.acknowledge(e.inbox, min(m.Num, e.next-1)) // A1\n", to: ""},
+	{rule: "A2: a head before a silence", file: "lease.go",
+		from: "last > m.Num && e.quiet {", to: "last > m.Num && e.quiet && k.Stamp < 0 {"},
+	{rule: "A2: only for a key that is silent", file: "lease.go",
+		from: "last > m.Num && e.quiet {", to: "last > m.Num {"},
+	{rule: "renewal: a gap at three periods' ends", file: "lease.go",
+		from: "missing && f.ends >= 3 {", to: "missing && f.ends >= 1<<30 {"},
+	{rule: "renewal: not before", file: "lease.go",
+		from: "missing && f.ends >= 3 {", to: "missing && f.ends >= 1 {"},
+	{rule: "G1: hello asks for source brokers", file: "hello.go",
+		from: "	b.lookUp(s)\n	if s.conn != nil && !s.conn.ready", to: "	if s.conn != nil && !s.conn.ready",
+		survives: "haste only: the next period asks (lookUpAll)"},
+	{rule: "G1: each period asks again", file: "period.go",
+		from: "		b.lookUpAll()\n", to: ""},
+	{rule: "G1: what is named becomes a key", file: "directory.go",
+		from: "	b.edgeSubscribe(s, k, 0, s.hash, nil)\n}\n", to: "}\n"},
+	{rule: "6: edges learn of new sources at once", file: "directory.go",
+		from: "		b.route(edge, answers[edge])\n", to: "",
+		survives: "haste only: the next period's answer has another version"},
+	{rule: "G2: the registry knows of a newer attachment", file: "directory.go",
+		from: "if w != nil && w.epoch.Compare(epoch) > 0 { // G2", to: "if w != nil && from == \"\" {"},
+	{rule: "G2: an edge that learns it closes the connection", file: "directory.go",
+		from: "				b.attachedElsewhere(s, c.Newest.Attachment)\n", to: ""},
+	{rule: "G3: new subscriptions are told that the registry is away", file: "set.go",
+		from: "	if p.away && !p.hello { // G3", to: "	if p.away && p.hello && s == nil { // G3"},
+	{rule: "a reading crosses a link once", file: "topology.go",
+		from: "		if ok && before.Reading == m.Reading {", to: "		if ok && before.Reading == nil {"},
+	{rule: "an equal hash is a new set too", file: "route.go",
+		from: "		e.sets.touch(e.epoch)\n		b.recordEntry(e)\n	case m.Set.Whole:", to: "		b.recordEntry(e)\n	case m.Set.Whole:"},
+	{rule: "an entry that comes home takes the old branch back", file: "source.go",
+		from: "		b.fetch(old, e.key, r.epoch, e.buf.num, FetchID{}, \"\")\n", to: ""},
+	{rule: "what survives: an edge's inboxes have routes again", file: "restore.go",
+		from: "		case in.far != nil: // B1: it has no way up\n			b.routes", to: "		case in.far != nil && in.handle == 0:\n			b.routes",
+		survives: "refreshing makes the route that an inbox lacks"},
+	{rule: "names of subscriptions that began later are left out", file: "session.go",
+		from: "return sub != nil && (at == Epoch{} || sub.since.Compare(at) <= 0)", to: "return sub != nil && (at == Epoch{} || at == at)"},
+}
+
+// TestMutantsFit: each mutant changes one place of the overlay as it is now.
+func TestMutantsFit(t *testing.T) {
+	for _, m := range mutants {
+		text, err := os.ReadFile(filepath.Join("..", m.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(text, []byte(m.from)); n != 1 {
+			t.Errorf("%s: %q is in %s %d times, expected once", m.rule, m.from, m.file, n)
+		}
+	}
+}
+
+// TestMutants sees that schedules or transcripts catch each mutant.
+// CALLBOARD_MUTANTS says how many schedules of each kind to try ("2000"), or
+// that and a part of the rules' names ("2000 L2").
+func TestMutants(t *testing.T) {
+	schedules, only, _ := strings.Cut(os.Getenv("CALLBOARD_MUTANTS"), " ")
+	if schedules == "" {
+		t.Skip("CALLBOARD_MUTANTS is not set")
+	}
+	for i, m := range mutants {
+		if !strings.Contains(m.rule, only) {
+			continue
+		}
+		t.Run(m.rule, func(t *testing.T) {
+			by, says := hunt(t, i, m, schedules)
+			switch {
+			case by == "" && m.survives == "":
+				t.Error("nothing catches it")
+			case by != "" && m.survives != "":
+				t.Errorf("%s catches it, but it is said to survive: %s", by, m.survives)
+			}
+			t.Logf("caught by %q: %s", by, says)
+		})
+	}
+}
+
+// hunt builds a mutant and runs the tests against it. It gives which one
+// failed first, and how.
+func hunt(t *testing.T, i int, m mutant, schedules string) (by, says string) {
+	dir := t.TempDir()
+	original, err := filepath.Abs(filepath.Join("..", m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(original)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutated := filepath.Join(dir, m.file)
+	if err := os.WriteFile(mutated, bytes.Replace(text, []byte(m.from), []byte(m.to), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replace, _ := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, replace, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(dir, fmt.Sprintf("mutant%d.test", i))
+	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("it does not compile: %v\n%s", err, out)
+	}
+	for _, test := range []string{"TestTranscripts", "TestSchedules", "TestRoaming"} {
+		c := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "10m")
+		c.Env = append(os.Environ(), "CALLBOARD_SOAK="+schedules)
+		if out, err := c.CombinedOutput(); err != nil {
+			by = strings.TrimPrefix(by+" and "+test, " and ")
+			for _, line := range strings.Split(string(out), "\n") {
+				if strings.Contains(line, "seed ") || strings.Contains(line, "panic:") {
+					says = strings.TrimSpace(line)
+					break
+				}
+			}
+		}
+	}
+	return by, says
+}
