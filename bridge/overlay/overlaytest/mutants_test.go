@@ -251,18 +251,19 @@ func hunt(t *testing.T, i int, m mutant, schedules string) (by, says string) {
 	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("it does not compile: %v\n%s", err, out)
 	}
-	for _, test := range []string{"TestTranscripts", "TestSchedules", "TestRoaming"} {
-		c := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "10m")
+	for _, test := range []string{"TestSchedules", "TestTranscripts", "TestRoaming"} {
+		c := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "30m")
 		c.Env = append(os.Environ(), "CALLBOARD_SOAK="+schedules)
-		if out, err := c.CombinedOutput(); err != nil {
-			by = strings.TrimPrefix(by+" and "+test, " and ")
-			for _, line := range strings.Split(string(out), "\n") {
-				if strings.Contains(line, "seed ") || strings.Contains(line, "panic:") {
-					says = strings.TrimSpace(line)
-					break
-				}
+		out, err := c.CombinedOutput()
+		if err == nil {
+			continue
+		}
+		for _, line := range strings.Split(string(out), "\n") {
+			if strings.Contains(line, "seed ") || strings.Contains(line, "panic:") || strings.Contains(line, "_test.go") {
+				return test, strings.TrimSpace(line)
 			}
 		}
+		return test, ""
 	}
-	return by, says
+	return "", ""
 }

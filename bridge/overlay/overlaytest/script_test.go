@@ -2,6 +2,7 @@ package overlaytest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,13 @@ type script struct {
 // TestTranscripts runs the scripts in testdata.
 //
 //	network brokers=6 sources=(b4,b5) [inbox=N]   a row of brokers, all links up
+//	network 4 b1 +b1-b4 inbox=3                   with a further link, and small inboxes
 //	attach c b6 | detach c | roam c b1            a client; roam is both
+//	move c b1                                     with the old connection until the new one is welcome
+//	forget c                                      the program starts anew
+//	double c b3 2                                 another process says hello with c's id and that attachment
+//	kill b2 [lost|torn N]                         and starts again, its links down: with its store, with none, or without its last N records
+//	hold b2 | release b2                          it stands still (SIGSTOP), and goes on
 //	subscribe c id every | update … | unsubscribe c id
 //	publish b4 n                                  readings
 //	settle                                        all that is under way happens; tells it
@@ -93,6 +100,22 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 	case "roam":
 		s.client(f[1]).detach()
 		s.client(f[1]).attach(s.broker(f[2]))
+	case "move":
+		s.client(f[1]).move(s.broker(f[2]))
+	case "double":
+		p := s.client(f[1])
+		s.conn++
+		s.step(s.broker(f[2]), p.message(s.conn, uint64(number(3))))
+	case "kill":
+		s.kill(s.broker(f[1]), f[2:])
+	case "forget": // the program starts anew, without its session
+		p := s.client(f[1])
+		p.detach()
+		p.session, p.subs, p.nums = "", map[string]*asked{}, map[string]uint64{}
+	case "hold":
+		s.hold(s.broker(f[1]))
+	case "release":
+		s.release(s.broker(f[1]))
 	case "subscribe":
 		p := s.client(f[1])
 		sub := p.subscription(f[2], number(3), protocol.KeepAll)
@@ -187,9 +210,21 @@ func (s *script) network(n int, sources []string) {
 	for i := 1; i < n; i++ {
 		links = append(links, linkOf(i-1, i))
 	}
-	s.cluster = newCluster(Bytes(nil), n, links, overlay.Config{}, 0, nil)
+	var cfg overlay.Config
+	var robots []string
+	for _, word := range sources {
+		if ends, ok := strings.CutPrefix(word, "+"); ok {
+			a, b, _ := strings.Cut(ends, "-")
+			links = append(links, linkOf(s.broker(a), s.broker(b)))
+		} else if limit, ok := strings.CutPrefix(word, "inbox="); ok {
+			cfg.Inbox.Count, _ = strconv.Atoi(limit)
+		} else {
+			robots = append(robots, word)
+		}
+	}
+	s.cluster = newCluster(Bytes(nil), n, links, cfg, 0, nil)
 	s.settle(1 << 30)
-	for _, name := range sources {
+	for _, name := range robots {
 		s.appeared[s.broker(name)] = true
 		s.advertise(s.broker(name))
 	}
@@ -197,12 +232,46 @@ func (s *script) network(n int, sources []string) {
 	s.out.Reset()
 }
 
+// kill kills a broker and starts it again; its links stay down.
+func (s *script) kill(i int, how []string) {
+	for _, p := range s.clients {
+		if p.conn != 0 && p.at == i {
+			delete(s.conns, p.conn)
+			p.closed(p.conn)
+		}
+	}
+	for _, l := range s.links {
+		if (l.a == i || l.b == i) && !s.cut[l] {
+			s.cut[l] = true
+			y := l.a + l.b - i
+			s.between[[2]int{i, y}].lose()
+			s.between[[2]int{y, i}].lose()
+			session := s.brokers[y].sessions[i]
+			delete(s.brokers[y].sessions, i)
+			s.step(y, &overlay.LinkDown{Neighbour: brokerName(i), Session: session})
+		}
+	}
+	s.now += 1000
+	records := s.brokers[i].records
+	switch {
+	case len(how) == 0:
+		s.start(i, records, false)
+	case how[0] == "lost":
+		s.lost[brokerName(i)] = true
+		s.start(i, nil, false)
+	default:
+		n, _ := strconv.Atoi(how[1])
+		s.lost[brokerName(i)] = true
+		s.start(i, slices.Clone(records[:len(records)-n]), true)
+	}
+}
+
 // settle lets things happen, in a fixed order, and tells what brokers say.
 func (s *script) settle(steps int) {
 	for ; steps > 0; steps-- {
 		s.seeAll()
 		for _, p := range s.clients {
-			for p.conn != 0 && len(p.queue) > 0 {
+			for p.due() {
 				p.process()
 			}
 		}
