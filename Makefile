@@ -33,6 +33,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	@.ci/setup mosquitto
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	$(BIN) bench match
+	$(BIN) bench mcap
 	$(BIN) bench push
 	$(BIN) bench roam
 	$(BIN) bench sim

@@ -89,7 +89,7 @@ func sonarRays(b []byte, c *Context, p *iface.SonarData) []byte {
 // appendRays draws a line from each element as far as its range.
 func appendRays(b []byte, c *Context, g *player.Geometry, ranges []float64) []byte {
 	b = appendEntity(b, c, c.Device.Addr.String())
-	b = append(b, `"lines":[{"type":2,"pose":`...)
+	b = append(b, `"cubes":[],"texts":[],"lines":[{"type":2,"pose":`...)
 	b = appendPose(b, g.Pose)
 	b = append(b, `,"thickness":0.01,"scale_invariant":false,"points":[`...)
 	n := 0

@@ -67,7 +67,7 @@ func NewWriter(c WriterConfig) (*Writer, error) {
 	w := &Writer{w: c.W, size: c.ChunkSize}
 	switch c.Compression {
 	case "", Zstd:
-		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false)) // the chunk has a CRC
 		if err != nil {
 			return nil, fmt.Errorf("mcap: %w", err)
 		}

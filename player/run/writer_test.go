@@ -248,3 +248,121 @@ func TestMCAPKeepsEverything(t *testing.T) {
 		}
 	}
 }
+
+// In a log two servers never share an address, whatever they call themselves.
+func TestLogWriterKeepsServersApart(t *testing.T) {
+	var out bytes.Buffer
+	w, err := run.NewLogWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := player.Addr{Host: 0x0100007f, Robot: 6665, Interf: player.InterfaceAIO}
+	names := map[string]string{"r0": "10.0.0.1:6665", "r1": "10.0.0.2:6665", "r2": "lab:6665", "r3": "127.0.0.1:6665"}
+	order := []string{"r0", "r1", "r2", "r3"}
+	for i := range 8 {
+		name := order[i%4]
+		d := &player.Device{Addr: addr, Robot: name}
+		rec := &run.Record{Kind: run.Up, Robot: name, Player: names[name], Devices: []*player.Device{d}}
+		if i >= 4 {
+			rec = &run.Record{
+				Kind: run.Data, Robot: name, Player: names[name], Device: d, Payload: &iface.AIOData{Voltages: []float32{float32(i)}},
+				Header: player.Header{Addr: addr, Type: player.Data, Subtype: 1, Timestamp: float64(i)},
+			}
+		}
+		if err := w.Write(rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"up r0 aio:0", "up r1 aio:0", "up r2 aio:0", "up r3 aio:0",
+		"data r0 aio:0 DATA 1 at 4 &{Voltages:[4]}", "data r1 aio:0 DATA 1 at 5 &{Voltages:[5]}",
+		"data r2 aio:0 DATA 1 at 6 &{Voltages:[6]}", "data r3 aio:0 DATA 1 at 7 &{Voltages:[7]}",
+	}
+	if diff := cmp.Diff(want, told(t, open(t, "x.log", out.Bytes()), run.Options{})); diff != "" {
+		t.Errorf("%s\n%s", diff, out.String())
+	}
+}
+
+// What is known of a device stands in a log to the bit, although the lines of
+// its geometry have three decimals.
+func TestLogKeepsGeometry(t *testing.T) {
+	var out bytes.Buffer
+	w, err := run.NewLogWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := fullDevice(t)
+	if err := w.Write(&run.Record{Kind: run.Up, Robot: d.Robot, World: d.World, Devices: []*player.Device{d}}); err != nil {
+		t.Fatal(err)
+	}
+	rec := &run.Record{Kind: run.Data, Robot: d.Robot, World: d.World, Device: d, Header: player.Header{Addr: d.Addr, Type: player.Data, Subtype: iface.DataRangerRange, Timestamp: 5}, Payload: &iface.RangerDataRange{Ranges: []float64{1}}}
+	if err := w.Write(rec); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(t, "x.log", out.Bytes()).Reader(run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		got, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, have := range append(slices.Clone(got.Devices), got.Device) {
+			if have == nil {
+				continue
+			}
+			if diff := cmp.Diff(d, have, same); diff != "" {
+				t.Errorf("%s: %s\n%s", got.Kind, diff, out.String())
+			}
+		}
+	}
+	if strings.Count(out.String(), " 004 ") != 2 {
+		t.Errorf("the geometry's lines are missing:\n%s", out.String())
+	}
+}
+
+// FuzzRun reads any bytes as a run: nothing panics, and it ends.
+func FuzzRun(f *testing.F) {
+	for _, name := range goldenLogs {
+		golden, err := run.Open("../../testdata/logs/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		defer golden.Close()
+		f.Add(logOf(f, golden)[:4000])
+		f.Add(mcapOf(f, golden, run.MCAPConfig{Plain: true})[:8000])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := run.New(run.Config{R: bytes.NewReader(b), Size: int64(len(b))})
+		if err != nil {
+			return
+		}
+		file.World()
+		r, err := file.Reader(run.Options{})
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		for {
+			rec, err := r.Next()
+			var p *run.Problem
+			switch {
+			case errors.As(err, &p):
+			case err != nil:
+				return
+			case rec.Kind != run.Up && rec.Kind != run.Lost && rec.Kind != run.Down && rec.Device == nil:
+				t.Fatalf("%+v has no device", rec)
+			}
+		}
+	})
+}
