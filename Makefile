@@ -37,6 +37,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	$(BIN) bench push
 	$(BIN) bench roam
 	$(BIN) bench sim
+	$(BIN) bench player
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"time"
 
 	"callboard/player"
 	"callboard/player/iface"
@@ -37,9 +38,15 @@ type conn struct {
 	pending  map[*Call]struct{} // at drivers
 	opening  *subscription      // being opened: its readings are held back until the ACK
 	held     []*message
-	crowded  bool // see WaitRoom
-	draining bool // nothing more is read; replies are still written
-	over     bool // nothing more is written
+	crowded  bool       // see WaitRoom
+	draining bool       // nothing more is read; replies are still written
+	direct   *direct    // nil: only the writing goroutine writes
+	writing  bool       // the writing goroutine is at it
+	rest     []byte     // is to be written before anything else
+	batch    []*message // of flush, used again
+	flushed  time.Time  // when flush wrote readings
+	pacing   bool       // the pacer will call signal
+	over     bool       // nothing more is written
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -48,6 +55,8 @@ func newConn(s *Server, nc net.Conn) *conn {
 		log:     s.log.With(slog.String("client", nc.RemoteAddr().String()), slog.Uint64("port", uint64(s.port))),
 		subs:    map[uint32]*subscription{},
 		pending: map[*Call]struct{}{},
+		direct:  newDirect(nc),
+		writing: true, // the banner
 	}
 	c.q = queue{limit: s.cfg.QueueLength, maxBytes: s.cfg.QueueBytes}
 	c.wake.L = &c.mu
@@ -141,9 +150,19 @@ func (c *conn) push(m *message) {
 	}
 }
 
-// signal wakes the writer if it has something to do. c.mu is held.
+// signal sees to it that what is due is written, and that a writer that has
+// nothing more to do ends. c.mu is held.
 func (c *conn) signal() {
-	if c.due(c.server.batches.Load() == 0) || c.draining {
+	mayEnd := c.server.batches.Load() == 0 // one look: a batch may begin any time
+	due := c.due(mayEnd)
+	if due && c.direct != nil && !c.writing && len(c.rest) == 0 && !c.over {
+		if c.paced() {
+			return
+		}
+		c.flush(mayEnd)
+		due = c.due(mayEnd)
+	}
+	if due || c.draining {
 		c.wake.Signal()
 	}
 }

@@ -73,6 +73,7 @@ type Server struct {
 	devices    atomic.Pointer[devices]
 	counters   counters
 	batches    atomic.Int32 // running
+	pacer      pacer
 	crowded    atomic.Int32 // connections that have little room
 	room       room         // which
 
@@ -193,6 +194,7 @@ func (s *Server) Run(ctx context.Context) error {
 // stop ends the listener and all connections.
 func (s *Server) stop() {
 	s.cfg.Listener.Close()
+	s.pacer.stop()
 	s.mu.Lock()
 	s.stopped = true
 	conns := make([]*conn, 0, len(s.conns))

@@ -26,36 +26,49 @@ func (c *conn) write() {
 		return
 	}
 	var batch []*message
+	var rest []byte
 	for {
-		batch = c.take(batch[:0])
-		if len(batch) == 0 {
+		rest, batch = c.take(rest[:0], batch[:0])
+		if len(batch) == 0 && len(rest) == 0 {
 			return
 		}
-		if err := w.send(batch); err != nil {
+		err := w.write(rest)
+		if err == nil {
+			err = w.send(batch)
+		}
+		if err != nil {
 			c.failed(err)
 			return
 		}
 	}
 }
 
-// take waits for messages that are due; none means the end.
-func (c *conn) take(batch []*message) []*message {
+// take waits for messages that are due; none means the end. The rest of a write
+// that was not complete comes first.
+func (c *conn) take(rest []byte, batch []*message) ([]byte, []*message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.writing = false
 	for !c.over {
+		if len(c.rest) > 0 {
+			rest, c.rest = c.rest, rest
+			c.writing = true
+			return rest, batch
+		}
 		mayEnd := c.server.batches.Load() == 0 // one look: a batch may begin any time
 		if c.due(mayEnd) {
 			batch = c.q.take(batch, chunk, mayEnd)
 			c.measure()
 			c.room.Signal()
-			return batch
+			c.writing = true
+			return rest, batch
 		}
 		if c.draining && len(c.pending) == 0 {
 			break
 		}
 		c.wake.Wait()
 	}
-	return nil
+	return nil, nil
 }
 
 // failed ends the connection after a write that failed.
@@ -77,6 +90,9 @@ type progressWriter struct {
 // send writes the messages together, as far as they fit a chunk, and releases
 // them.
 func (w *progressWriter) send(batch []*message) error {
+	if len(batch) == 0 {
+		return nil
+	}
 	counters := &w.c.server.counters
 	bp := chunks.Get().(*[]byte)
 	buf, total := (*bp)[:0], 0
@@ -105,7 +121,7 @@ func (w *progressWriter) send(batch []*message) error {
 
 func (w *progressWriter) write(b []byte) error {
 	timeout := w.c.server.cfg.WriteTimeout
-	for {
+	for len(b) > 0 {
 		if now := time.Now(); now.Sub(w.set) > timeout/8 {
 			w.set = now
 			if err := w.c.nc.SetWriteDeadline(now.Add(timeout)); err != nil {
@@ -121,4 +137,5 @@ func (w *progressWriter) write(b []byte) error {
 		}
 		b = b[n:]
 	}
+	return nil
 }
