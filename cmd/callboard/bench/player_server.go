@@ -55,15 +55,23 @@ func (d *scanDevice) Handle(c *server.Call) {
 	c.Nack(nil)
 }
 
-// Run publishes until ctx ends. What is late is not made good.
+// Run publishes until ctx ends. What is late is made good, up to a tenth of a
+// second.
 func (d *scanDevice) Run(ctx context.Context) error {
-	tick := time.NewTicker(time.Second / time.Duration(d.rate))
+	period := time.Second / time.Duration(d.rate)
+	tick := time.NewTicker(period)
 	defer tick.Stop()
-	for {
+	for next := time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return nil
-		case now := <-tick.C:
+		case <-tick.C:
+		}
+		now := time.Now()
+		if late := now.Add(-max(period, 100*time.Millisecond)); next.Before(late) {
+			next = late
+		}
+		for ; next.Before(now); next = next.Add(period) {
 			d.pub.PublishBody(player.Addr{Interf: player.InterfaceLaser}, iface.DataLaserScan, float64(now.UnixMicro())/1e6, d.body)
 		}
 	}
