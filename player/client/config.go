@@ -25,7 +25,9 @@ type Config struct {
 	// Stage step its world: simulated time runs as fast as one reads (DESIGN.md).
 	Mode uint8
 	// Open says which of the server's devices to open. Default: all whose
-	// interface has data messages in package iface.
+	// interface has data messages in package iface, but for those that send
+	// images, sound and the like, megabytes a second that only who asks for them
+	// should get: camera, stereo, pointcloud3d, audio.
 	Open func(player.Addr) bool
 
 	ConnectTimeout time.Duration // for connecting and for the banner; default 5 s
@@ -150,7 +152,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	if c.Open == nil {
-		c.Open = func(a player.Addr) bool { return iface.HasData(a.Interf) }
+		c.Open = opensByDefault
 	}
 	if c.Jitter == nil {
 		c.Jitter = rand.Float64
@@ -159,4 +161,12 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+func opensByDefault(a player.Addr) bool {
+	switch a.Interf {
+	case player.InterfaceCamera, player.InterfaceStereo, player.InterfacePointcloud3D, player.InterfaceAudio:
+		return false
+	}
+	return iface.HasData(a.Interf)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 
 // Request sends a request to a device, open or not, and waits for the answer,
 // for at most Config.RequestTimeout. req is a pointer to the request's struct
-// or nil; the answer is decoded into resp unless that is nil. A refusal is a
+// or nil; the answer is decoded into resp, a pointer to its struct (or an
+// *iface.Raw), unless that is nil. A refusal is a
 // *NackError. Other errors are ErrAway, ErrTimeout, ErrBusy, ErrForbidden and
 // those of ctx, wrapped.
 //
@@ -28,6 +30,9 @@ func (c *Client) Request(ctx context.Context, addr player.Addr, subtype uint8, r
 
 func (c *Client) request(ctx context.Context, addr player.Addr, subtype uint8, req, resp any) error {
 	if err := permit(addr, subtype, req); err != nil {
+		return err
+	}
+	if err := fits(addr, subtype, resp); err != nil {
 		return err
 	}
 	s, err := c.current()
@@ -115,6 +120,18 @@ func permit(addr player.Addr, subtype uint8, req any) error {
 	}
 	if p, ok := req.(*iface.SimulationPropertyReq); ok && iface.GoString(p.Prop) == "time" {
 		return fmt.Errorf("%w: property \"time\" spoils memory of real Stage", ErrForbidden)
+	}
+	return nil
+}
+
+// fits refuses to decode an answer into what is not its struct.
+func fits(addr player.Addr, subtype uint8, resp any) error {
+	m, ok := iface.Lookup(addr.Interf, player.Ack, subtype)
+	if _, raw := resp.(*iface.Raw); !ok || resp == nil || raw {
+		return nil
+	}
+	if t := reflect.TypeOf(resp); t.Kind() != reflect.Pointer || m.Struct() != t.Elem() {
+		return fmt.Errorf("client: a %T is not the answer to %s", resp, m)
 	}
 	return nil
 }

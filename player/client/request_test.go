@@ -188,8 +188,15 @@ func TestRequestErrors(t *testing.T) {
 			t.Errorf("error %v, expected that the body is wrong", err)
 		}
 		var geom iface.SonarGeom
-		if err := r.Request(ctx, laser0, iface.ReqLaserGetGeom, nil, &geom); err == nil {
-			t.Error("an answer was decoded into a struct that is not its own")
+		if err := r.Request(ctx, laser0, iface.ReqLaserGetGeom, nil, &geom); err == nil || !strings.Contains(err.Error(), "a *iface.SonarGeom is not the answer to laser REQ GET_GEOM") {
+			t.Errorf("error %v, expected that the answer is another", err)
+		}
+		if err := r.Request(ctx, laser0, iface.ReqLaserGetGeom, nil, geom); err == nil {
+			t.Error("an answer was decoded into a value")
+		}
+		var raw iface.Raw
+		if err := r.Request(ctx, laser0, iface.ReqLaserGetGeom, nil, &raw); err != nil || len(raw.Body) != 72 {
+			t.Errorf("%d bytes, error %v, expected the answer's 72", len(raw.Body), err)
 		}
 		soon, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
