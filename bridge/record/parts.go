@@ -24,7 +24,7 @@ func (r *Recorder) begin() error {
 	if err != nil {
 		return err
 	}
-	r.writer, r.part = w, p
+	r.writer, r.part, r.name = w, p, name
 	for _, robot := range r.order {
 		s := r.sessions[robot]
 		if !s.up {

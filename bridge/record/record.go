@@ -84,8 +84,9 @@ type Recorder struct {
 
 	mu       sync.Mutex
 	writer   run.Writer
-	part     *part
-	parts    int // files so far
+	part     *part  // nil once the recording has ended
+	name     string // of the newest file
+	parts    int    // files so far
 	before   int64
 	status   Status
 	sessions map[string]*session // by robot
@@ -267,9 +268,9 @@ func (r *Recorder) Status() Status {
 	defer r.mu.Unlock()
 	s := r.status
 	s.Parts, s.Robots = r.parts, len(r.order)
-	s.Bytes = r.before
+	s.Name, s.Bytes = r.name, r.before
 	if r.part != nil {
-		s.Name, s.Bytes = r.part.name, r.before+r.writer.Size()
+		s.Bytes += r.writer.Size()
 	}
 	for _, one := range r.sessions {
 		if one.up {

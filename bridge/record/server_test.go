@@ -27,21 +27,24 @@ import (
 // patience is how long a test waits for what should come at once.
 const patience = 20 * time.Second
 
+// until waits for something to be so.
+func until(ctx context.Context, so func() bool) {
+	for !so() && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
 // counting ends a recording when so many messages of a robot are in it.
 func counting(t *testing.T, r *record.Recorder, n uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	go func() {
-		for ctx.Err() == nil {
-			if r.Status().Messages >= n {
-				cancel()
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(10 * time.Millisecond):
-			}
-		}
+		until(ctx, func() bool { return r.Status().Messages >= n })
+		cancel()
 	}()
 	if err := r.Run(ctx); err != nil {
 		t.Fatal(err)
@@ -164,10 +167,18 @@ func TestChoosesDevices(t *testing.T) {
 // A session that ends is in the file, and so is the one that follows.
 func TestSessionsEnd(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.mcap")
-	s := playertest.Play(t, playertest.TwoRobots(), playertest.Options{})
-	r := recorder(t, record.Config{Output: name, Servers: []record.Server{{Address: s.Addr(), Robot: "r0"}}})
-	go func() { <-s.Delivered(); s.Hangup() }()
-	counting(t, r, uint64(len(playertest.TwoRobots().Data())+1))
+	s := playertest.Play(t, playertest.TwoRobots(), playertest.Options{Loop: true, Interval: time.Millisecond})
+	var r *record.Recorder
+	r = recorder(t, record.Config{
+		Output: name, Servers: []record.Server{{Address: s.Addr(), Robot: "r0"}},
+		Source: func(ctx context.Context, _ func(*run.Record)) error {
+			until(ctx, func() bool { return r.Status().Messages >= 100 })
+			s.Hangup()
+			until(ctx, func() bool { return r.Status().Up == 0 })
+			return nil
+		},
+	})
+	counting(t, r, 1000)
 	_, others := messages(t, name)
 	var kinds []string
 	for _, rec := range others {

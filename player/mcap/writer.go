@@ -35,6 +35,7 @@ type Writer struct {
 	size      int // of a chunk
 	encoder   *zstd.Encoder
 	at        uint64 // bytes written
+	unpacked  uint64 // bytes of the records in chunks that are written
 	crc       uint32 // of them
 	err       error
 	buf       []byte
@@ -185,6 +186,7 @@ func (w *Writer) end(c *chunk) error {
 	}
 	w.index = x.appendTo(w.index)
 	w.stats.Chunks++
+	w.unpacked += x.UncompressedSize
 	c.reset()
 	return nil
 }
@@ -202,13 +204,17 @@ func (w *Writer) Flush() error {
 // Size is how many bytes are written.
 func (w *Writer) Size() uint64 { return w.at }
 
-// Waiting is how many bytes stand in chunks that are not written yet.
-func (w *Writer) Waiting() int {
-	n := 0
+// Expected is how many bytes will be written after a Flush, judged by how well
+// what was written has packed.
+func (w *Writer) Expected() uint64 {
+	waiting := uint64(0)
 	for i := range w.chunks {
-		n += len(w.chunks[i].records)
+		waiting += uint64(len(w.chunks[i].records))
 	}
-	return n
+	if w.unpacked == 0 {
+		return w.at + waiting/2
+	}
+	return w.at + uint64(float64(waiting)*float64(w.at)/float64(w.unpacked))
 }
 
 // Attach writes an attachment.

@@ -207,8 +207,8 @@ func topic(rec *Record) string {
 // Flush writes what is waiting in chunks.
 func (w *MCAPWriter) Flush() error { return w.out.Flush() }
 
-// Size is how many bytes the file has, and about a third of what waits.
-func (w *MCAPWriter) Size() int64 { return int64(w.out.Size()) + int64(w.out.Waiting()/3) }
+// Size is how many bytes the file has, or will have when what waits is packed.
+func (w *MCAPWriter) Size() int64 { return int64(w.out.Expected()) }
 
 // Close completes the file with its index.
 func (w *MCAPWriter) Close() error { return w.out.Close() }
