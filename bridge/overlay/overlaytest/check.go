@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
 )
 
 // messages counts what a change cost.
@@ -256,6 +257,9 @@ func (s *schedule) finale() {
 	for _, i := range s.still() {
 		s.release(i)
 	}
+	for _, i := range s.sources {
+		s.robotState(i, protocol.RobotUp)
+	}
 	for _, l := range s.cuts() {
 		s.up(l)
 	}
@@ -366,13 +370,18 @@ func (s *schedule) anyPassable(k overlay.KeyInfo) bool {
 // undisturbed looks whether anything was asked for twice without a fault.
 func (s *schedule) undisturbed() {
 	st := s.stats()
-	if s.faults || s.away > 0 || st.Unclear > 0 {
+	if s.faults || s.away > 0 {
 		return
 	}
-	if st.Messages.Broken > 0 || s.marks["gaps"] > 0 && !s.limited {
-		failf("a fault without a fault: %d broken, %d gaps", st.Messages.Broken, s.marks["gaps"])
+	if s.marks["gaps"] > 0 && !s.limited {
+		failf("a fault without a fault: %d gaps", s.marks["gaps"])
 	}
-	if (st.Renewals > 0 || st.Resent > 0) && !s.limited {
+	// A change of the set that a hello has overtaken is not known to the source
+	// yet (S7): it answers broken, and a renewal brings the set.
+	if st.Messages.Broken > 0 && st.Unclear == 0 {
+		failf("a fault without a fault: %d broken", st.Messages.Broken)
+	}
+	if (st.Renewals > 0 || st.Resent > 0) && !s.limited && st.Unclear == 0 {
 		failf("the source was asked twice: %d renewals, %d sent again", st.Renewals, st.Resent)
 	}
 	if st.Expired > 0 {

@@ -78,6 +78,12 @@ func (c *cluster) observe(i int, r overlay.Record) {
 	switch r := r.(type) {
 	case *overlay.EntryRecord:
 		keys[r.Handle] = r.Key
+		if r.Key.Source == brokerName(i) {
+			if last := c.epochs[r.Key]; last.Compare(r.Epoch) > 0 && !c.lost[r.Key.Source] {
+				failf("%s: an older set comes back to %s: %s after %s", brokerName(i), describeKey(r.Key), describeEpoch(r.Epoch), describeEpoch(last))
+			}
+			c.epochs[r.Key] = r.Epoch
+		}
 		of(r.Handle)
 	case *overlay.GivenRecord:
 		for _, h := range r.Hits {
@@ -318,6 +324,7 @@ func (p *client) take(m any) {
 			p.heard = append(p.heard, m.ID+": "+m.Warning)
 		}
 	case *protocol.Robot:
+		p.c.marks["robot "+m.State]++
 		p.heard = append(p.heard, fmt.Sprintf("%s of %s is %s", m.Robot, p.key(m.Source).Source, m.State))
 	case *overlay.Notify:
 		p.notified(m)

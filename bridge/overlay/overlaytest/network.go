@@ -115,8 +115,9 @@ type cluster struct {
 	log   func(string, ...any)
 	trace digest
 
-	forgetful bool                    // nothing is stored: no broker will be started again
-	held      map[int][]overlay.Input // what waits for brokers that stand still (SIGSTOP)
+	forgetful bool                          // nothing is stored: no broker will be started again
+	epochs    map[overlay.Key]overlay.Epoch // of the sets in local registries
+	held      map[int][]overlay.Input       // what waits for brokers that stand still (SIGSTOP)
 }
 
 // names are those of the first brokers.
@@ -134,7 +135,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
-		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{},
+		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})

@@ -118,6 +118,13 @@ func (s *schedule) appear(i int) {
 	}
 }
 
+// robotState has a source's robot go away, come back, or lose readings.
+func (s *schedule) robotState(i int, state string) {
+	if s.appeared[i] {
+		s.step(i, &overlay.RobotState{Robot: "r" + string(brokerName(i)), State: state, Since: s.now})
+	}
+}
+
 // move has something of what is under way go on.
 func (s *schedule) move() bool {
 	links := s.busy()
@@ -215,7 +222,11 @@ func (s *schedule) run() {
 			s.registryUp = !s.registryUp
 			s.away++
 		case u < haste*17/10:
-			s.appear(pick(s.choice, s.sources))
+			if i := pick(s.choice, s.sources); s.choice.Intn(2) == 0 {
+				s.appear(i)
+			} else {
+				s.robotState(i, []string{protocol.RobotAway, protocol.RobotUp, protocol.RobotOverflow}[s.choice.Intn(3)])
+			}
 		case u < haste*22/10 && s.faults:
 			s.fault()
 		case u < haste*22/10+pace:
