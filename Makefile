@@ -35,6 +35,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	$(BIN) bench match
 	$(BIN) bench mcap
 	$(BIN) bench push
+	$(BIN) bench query
 	$(BIN) bench roam
 	$(BIN) bench sim
 	$(BIN) bench player
@@ -48,8 +49,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 		done; \
 	done
 
-soak: ## the long runs: a network of processes for 5 minutes, huge worlds, SOAK schedules of each kind, more of the properties
+soak: ## the long runs: a network of processes for 5 minutes, huge worlds, a log of 5 GB, SOAK schedules of each kind, more of the properties
 	CALLBOARD_SOAK_NETWORK=5m $(GO) test -timeout 30m -count 1 -v -run TestNetworkSoak ./cmd/callboard
+	$(MAKE) build && $(BIN) bench query --size 5000 --rounds 1 --plain=false
 	CALLBOARD_HUGE=1 $(GO) test -timeout 30m -count 1 -v -run TestHuge ./sim/...
 	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/overlay/overlaytest
 	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000

@@ -236,6 +236,9 @@ func (d *drawing) valuesOf(i int, first, last float64) panel {
 	if p.Y.Min == p.Y.Max {
 		p.Y.Min, p.Y.Max = p.Y.Min-0.5, p.Y.Max+0.5
 	}
+	if len(d.robots) > 1 { // room for the legend
+		p.Y.Max += 0.2 * (p.Y.Max - p.Y.Min)
+	}
 	p.X.Min, p.X.Max = first-from, last-from
 	return panel{p, px(valuesHigh), true}
 }

@@ -59,6 +59,11 @@ func (q *querier) drawing() (*drawing, error) {
 	if ending := strings.ToLower(filepath.Ext(q.plot)); ending != ".png" {
 		return nil, usagef("--plot %s, expected a file that ends in .png", q.plot)
 	}
+	if dir := filepath.Dir(q.plot); dir != "" { // not only when everything has been read
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--plot %s: there is no directory %s", q.plot, dir)
+		}
+	}
 	d := &drawing{query: q.query}
 	for _, s := range q.asked {
 		d.conditions, d.texts = append(d.conditions, s.ID), append(d.texts, s.Condition)
