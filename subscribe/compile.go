@@ -37,8 +37,9 @@ func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem
 	if p := m.snapshot.Load().findText(text, truth); p != nil {
 		return p.program, nil
 	}
-	if p := m.recent.Load().find(hash(m.seed, text), text, truth); p != nil {
-		return p, nil
+	recent := &m.recent[hash(m.seed, text)%mostRecent]
+	if c := recent.Load(); c != nil && c.truth == truth && c.program.Text() == text {
+		return c.program, nil
 	}
 	compile := m.compiler.Expression
 	if truth {
@@ -48,39 +49,16 @@ func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem
 	if err != nil {
 		return nil, &Problem{Code: err.Code, Message: err.Message, Position: &protocol.Position{Line: err.Line, Column: err.Column}}
 	}
-	for {
-		old := m.recent.Load()
-		if m.recent.CompareAndSwap(old, old.with(hash(m.seed, text), p, truth)) {
-			return p, nil
-		}
-	}
+	recent.Store(&compiled{p, truth})
+	return p, nil
 }
 
-// recent is an immutable set of programs that were compiled of late, so that
-// a client's thousand subscriptions with one text share one program also
-// before they are installed.
-type recent struct{ texts trie[compiled] }
-
+// compiled is a program that was compiled of late: so a client's thousand
+// subscriptions with one text share one program also before they are installed.
 type compiled struct {
 	program *condition.Program
 	truth   bool
 }
 
+// mostRecent is how many are kept, each at a place that its text's hash gives.
 const mostRecent = 1024
-
-func (r *recent) find(number uint64, text string, truth bool) *condition.Program {
-	c, ok := r.texts.get(number)
-	if ok && c.truth == truth && c.program.Text() == text {
-		return c.program
-	}
-	return nil
-}
-
-// with gives the set with a program; a full set begins anew.
-func (r *recent) with(number uint64, p *condition.Program, truth bool) *recent {
-	texts := r.texts
-	if texts.size >= mostRecent {
-		texts = trie[compiled]{}
-	}
-	return &recent{texts.with(number, compiled{p, truth})}
-}

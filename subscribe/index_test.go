@@ -222,7 +222,7 @@ func TestSameAsNaive(t *testing.T) {
 			got.got = append(got.got, fmt.Sprintf("%s:%d@%v %s", m.Interface, m.Index, m.Time, strings.Join(found, " ")))
 		}
 		time := 0.0
-		install := func() {
+		newSet := func() Set {
 			key := Key(rapid.IntRange(1, 3).Draw(t, "key"))
 			var set []*Subscription
 			old := want.subs
@@ -247,7 +247,18 @@ func TestSameAsNaive(t *testing.T) {
 				set = append(set, sub)
 				want.subs = append(want.subs, newPlain(t, key, sub))
 			}
-			m.Install(key, set)
+			return Set{key, set}
+		}
+		install := func() {
+			var sets []Set
+			for range rapid.SampledFrom([]int{1, 1, 1, 4}).Draw(t, "sets") {
+				sets = append(sets, newSet())
+			}
+			if len(sets) == 1 {
+				m.Install(sets[0].Key, sets[0].Subscriptions)
+			} else {
+				m.InstallAll(sets)
+			}
 		}
 		install()
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {

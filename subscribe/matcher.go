@@ -31,7 +31,7 @@ type Matcher struct {
 	load     int // of a client
 	seed     maphash.Seed
 	snapshot atomic.Pointer[snapshot]
-	recent   atomic.Pointer[recent]
+	recent   [mostRecent]atomic.Pointer[compiled]
 
 	// What follows belongs to the goroutine that installs.
 	keys     map[Key][]*entry // by ascending id
@@ -64,7 +64,6 @@ func New(c Config) (*Matcher, error) {
 	m := &Matcher{compiler: compiler, load: cmp.Or(c.ClientLoad, defaultClientLoad), seed: maphash.MakeSeed(), keys: map[Key][]*entry{}, scopes: map[string]*scopeUse{}, values: map[string]*valueUse{}}
 	m.slots = uint32(condition.SchemaValues())
 	m.snapshot.Store(&snapshot{seed: m.seed})
-	m.recent.Store(&recent{})
 	return m, nil
 }
 
@@ -92,8 +91,36 @@ func (m *Matcher) Size() (conditions int) { return m.snapshot.Load().texts.size 
 // before (id, specification and allowed robots) keep their policy state,
 // others begin anew. It returns the version in which the change is visible.
 func (m *Matcher) Install(key Key, set []*Subscription) (version uint64) {
+	return m.change(m.differ(key, set, nil, nil))
+}
+
+// Set is the whole set of a key.
+type Set struct {
+	Key           Key
+	Subscriptions []*Subscription
+}
+
+// InstallAll installs the sets of several keys, all as one change: a large one
+// costs far less than its parts one after another. Of one key the last set
+// counts.
+func (m *Matcher) InstallAll(sets []Set) (version uint64) {
+	last := make(map[Key]int, len(sets))
+	for i, s := range sets {
+		last[s.Key] = i
+	}
+	var put, gone []*entry
+	for i, s := range sets {
+		if last[s.Key] == i {
+			put, gone = m.differ(s.Key, s.Subscriptions, put, gone)
+		}
+	}
+	return m.change(put, gone)
+}
+
+// differ makes set the key's, and appends the entries that come and go.
+func (m *Matcher) differ(key Key, set []*Subscription, put, gone []*entry) (puts, goes []*entry) {
 	old := m.keys[key]
-	var next, put, gone []*entry
+	var next []*entry
 	sorted := slices.SortedStableFunc(slices.Values(set), func(a, b *Subscription) int { return cmp.Compare(a.Spec.ID, b.Spec.ID) })
 	for i, sub := range sorted {
 		if i+1 < len(sorted) && sorted[i+1].Spec.ID == sub.Spec.ID {
@@ -115,7 +142,7 @@ func (m *Matcher) Install(key Key, set []*Subscription) (version uint64) {
 	} else {
 		m.keys[key] = slices.Clip(next)
 	}
-	return m.change(put, gone)
+	return put, gone
 }
 
 // Remove takes the set of key away and returns the version in which it is gone.
@@ -158,8 +185,10 @@ func (m *Matcher) place(s *snapshot, e *entry, put bool) {
 			if plan.Never && !e.sub.tellsFalse() {
 				continue
 			}
-			b, _ := s.robot(name)
-			s.setRobot(name, b.change(e, &plan, put))
+			old, _ := s.robot(name)
+			if b := old.change(s.version, e, &plan, put); !b.same(old) {
+				s.setRobot(name, b)
+			}
 		}
 		return
 	}
@@ -176,7 +205,7 @@ func (m *Matcher) place(s *snapshot, e *entry, put bool) {
 	if !ok {
 		in.scope = &scope{robots: robots, allowed: e.sub.Allowed}
 	}
-	in.bucket = in.bucket.change(e, &plan, put)
+	in.bucket = in.bucket.change(s.version, e, &plan, put)
 	if put {
 		use.uses++
 	} else if use.uses--; use.uses == 0 {
@@ -184,7 +213,7 @@ func (m *Matcher) place(s *snapshot, e *entry, put bool) {
 		s.scopes = s.scopes.without(use.number)
 		return
 	}
-	s.scopes = s.scopes.with(use.number, in)
+	s.scopes = s.scopes.with(s.version, use.number, in)
 }
 
 // intern gives the one program of a text, and counts one more use of it.
@@ -195,7 +224,7 @@ func (m *Matcher) intern(s *snapshot, p *condition.Program, truth bool) *program
 		found = &program{number: m.programs, program: p, truth: truth, slots: m.slotsOf(p)}
 		h := hash(m.seed, p.Text())
 		list, _ := s.texts.get(h)
-		s.texts = s.texts.with(h, append(slices.Clone(list), found))
+		s.texts = s.texts.with(s.version, h, append(slices.Clone(list), found))
 	}
 	found.uses++
 	return found
@@ -245,7 +274,7 @@ func (m *Matcher) release(s *snapshot, e *entry) {
 		if len(list) == 0 {
 			s.texts = s.texts.without(h)
 		} else {
-			s.texts = s.texts.with(h, list)
+			s.texts = s.texts.with(s.version, h, list)
 		}
 	}
 	drop(e.program)

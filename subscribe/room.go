@@ -36,9 +36,17 @@ func (b *bucket) each(do func(k int, r *room)) {
 	}
 }
 
-// change gives the bucket with an entry put or taken away.
-func (b bucket) change(e *entry, plan *condition.Plan, put bool) bucket {
+// same tells that two buckets are one, as far as tries hold it.
+func (b bucket) same(o bucket) bool {
+	return b.kinds == o.kinds && (b.kinds == 0 || &b.rooms[0] == &o.rooms[0])
+}
+
+// change gives the bucket with an entry put or taken away, by an edit.
+func (b bucket) change(edit uint64, e *entry, plan *condition.Plan, put bool) bucket {
 	kinds := tested(e.program.program)
+	if b.kinds.Has(kinds) && b.changeOwn(edit, kinds, e, plan, put) {
+		return b
+	}
 	var rooms [allKinds]*room
 	b.each(func(k int, r *room) { rooms[k] = r })
 	var out bucket
@@ -48,7 +56,8 @@ func (b bucket) change(e *entry, plan *condition.Plan, put bool) bucket {
 			if old != nil {
 				r = *old
 			}
-			if r.change(e, plan, put); r.entries == 0 {
+			r.edit = edit
+			if r.change(edit, e, plan, put); r.entries == 0 {
 				continue
 			}
 			old = &r
@@ -61,10 +70,26 @@ func (b bucket) change(e *entry, plan *condition.Plan, put bool) bucket {
 	return out
 }
 
+// changeOwn puts an entry into the rooms of some kinds, if the edit made all
+// of them.
+func (b *bucket) changeOwn(edit uint64, kinds view.Kinds, e *entry, plan *condition.Plan, put bool) bool {
+	own := put
+	b.each(func(k int, r *room) { own = own && (!kinds.Has(1<<k) || r.edit == edit) })
+	if own {
+		b.each(func(k int, r *room) {
+			if kinds.Has(1 << k) {
+				r.change(edit, e, plan, put)
+			}
+		})
+	}
+	return own
+}
+
 // room is what readings of one kind test: entries that values of the reading
 // find, and conditions that each reading evaluates. It is immutable once it
 // stands in a bucket.
 type room struct {
+	edit    uint64       // that made it, see trie
 	values  trie[valued] // by the value's slot
 	rest    trie[*group] // by the program's number: what no value finds
 	states  trie[*entry] // those that may have to see readings that do not match
@@ -114,32 +139,32 @@ func newCandidate(g *group, plan *condition.Plan) candidate {
 }
 
 // change puts an entry or takes it away.
-func (r *room) change(e *entry, plan *condition.Plan, put bool) {
+func (r *room) change(edit uint64, e *entry, plan *condition.Plan, put bool) {
 	if put {
 		r.entries++
 	} else {
 		r.entries--
 	}
 	if e.sub.stateful() {
-		r.states = changeTrie(r.states, e.number, e, put)
+		r.states = changeTrie(edit, r.states, e.number, e, put)
 	}
 	switch {
 	case plan.Never:
 	case plan.Exact && e.sub.bare():
 		a := &plan.Accesses[0]
-		r.access(e.program, a, func(v *valued) {
+		r.access(edit, e.program, a, func(v *valued) {
 			sure := &v.sure
 			if a.NaN {
 				sure = &v.sureNaN
 			}
-			*sure = changeSpans(*sure, span{a.Lo, a.Hi, e.number}, e, put)
+			*sure = changeSpans(edit, *sure, span{a.Lo, a.Hi, e.number}, e, put)
 		})
 	default:
-		r.changeGroup(e, plan, put)
+		r.changeGroup(edit, e, plan, put)
 	}
 }
 
-func (r *room) changeGroup(e *entry, plan *condition.Plan, put bool) {
+func (r *room) changeGroup(edit uint64, e *entry, plan *condition.Plan, put bool) {
 	g := group{program: e.program, many: len(plan.Accesses) > 1}
 	if old := r.group(e.program, plan); old != nil {
 		g = *old
@@ -149,22 +174,22 @@ func (r *room) changeGroup(e *entry, plan *condition.Plan, put bool) {
 		list = &g.state
 	}
 	if put {
-		*list = list.with(e)
+		*list = list.with(edit, e)
 	} else {
 		*list = list.without(e)
 	}
 	filled := g.plain.size()+g.state.size() > 0
 	number := e.program.number
 	if len(plan.Accesses) == 0 {
-		r.rest = changeTrie(r.rest, number, &g, filled)
+		r.rest = changeTrie(edit, r.rest, number, &g, filled)
 		return
 	}
 	c := newCandidate(&g, plan)
 	for i := range plan.Accesses {
 		a := &plan.Accesses[i]
-		r.access(e.program, a, func(v *valued) {
+		r.access(edit, e.program, a, func(v *valued) {
 			check := v.checks(a)
-			*check = changeSpans(*check, span{a.Lo, a.Hi, number}, c, filled)
+			*check = changeSpans(edit, *check, span{a.Lo, a.Hi, number}, c, filled)
 		})
 	}
 }
@@ -189,7 +214,7 @@ func (r *room) group(p *program, plan *condition.Plan) *group {
 }
 
 // access changes what a value finds.
-func (r *room) access(p *program, a *condition.Access, change func(*valued)) {
+func (r *room) access(edit uint64, p *program, a *condition.Access, change func(*valued)) {
 	slot := p.slot(a.Value)
 	v, ok := r.values.get(slot)
 	if !ok {
@@ -197,19 +222,19 @@ func (r *room) access(p *program, a *condition.Access, change func(*valued)) {
 	}
 	change(&v)
 	filled := !v.sure.empty() || !v.sureNaN.empty() || !v.check.empty() || !v.checkNaN.empty()
-	r.values = changeTrie(r.values, slot, v, filled)
+	r.values = changeTrie(edit, r.values, slot, v, filled)
 }
 
-func changeTrie[V any](t trie[V], key uint64, v V, put bool) trie[V] {
+func changeTrie[V any](edit uint64, t trie[V], key uint64, v V, put bool) trie[V] {
 	if put {
-		return t.with(key, v)
+		return t.with(edit, key, v)
 	}
 	return t.without(key)
 }
 
-func changeSpans[T any](s spans[T], key span, item T, put bool) spans[T] {
+func changeSpans[T any](edit uint64, s spans[T], key span, item T, put bool) spans[T] {
 	if put {
-		return s.with(key, item)
+		return s.with(edit, key, item)
 	}
 	return s.without(key)
 }
@@ -230,13 +255,13 @@ func (l entries) size() int {
 	return 0
 }
 
-func (l entries) with(e *entry) entries {
+func (l entries) with(edit uint64, e *entry) entries {
 	switch {
 	case l.more != nil:
-		more := l.more.with(e.number, e)
+		more := l.more.with(edit, e.number, e)
 		return entries{more: &more}
 	case l.one != nil && l.one != e:
-		more := trie[*entry]{}.with(l.one.number, l.one).with(e.number, e)
+		more := trie[*entry]{}.with(edit, l.one.number, l.one).with(edit, e.number, e)
 		return entries{more: &more}
 	}
 	return entries{one: e}

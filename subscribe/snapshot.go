@@ -150,5 +150,5 @@ func (s *snapshot) setRobot(name string, b bucket) {
 		s.robots = s.robots.without(h)
 		return
 	}
-	s.robots = s.robots.with(h, list)
+	s.robots = s.robots.with(s.version, h, list)
 }

@@ -12,6 +12,8 @@ import (
 // its one side, or on both. Nodes whose items all match are taken whole. The
 // zero value is empty.
 //
+// As a trie it is changed in place by the edit that made it.
+//
 // It is a B-tree by the lower ends, then the upper ends, whose branches know
 // the bounds of both ends below them.
 type spans[T any] struct{ root *spanNode[T] }
@@ -31,6 +33,7 @@ func (s span) compare(o span) int {
 type bounds struct{ minLo, maxLo, minHi, maxHi float64 }
 
 type spanNode[T any] struct {
+	edit     uint64 // that made it
 	keys     []span // of a leaf the items', of a branch the least of each child
 	items    []T    // of a leaf
 	children []spanChild[T]
@@ -50,15 +53,15 @@ const (
 func (s spans[T]) empty() bool { return s.root == nil }
 
 // with gives the set with an item put, or replaced.
-func (s spans[T]) with(key span, item T) spans[T] {
+func (s spans[T]) with(edit uint64, key span, item T) spans[T] {
 	if s.root == nil {
-		return spans[T]{&spanNode[T]{keys: []span{key}, items: []T{item}}}
+		return spans[T]{&spanNode[T]{edit: edit, keys: []span{key}, items: []T{item}}}
 	}
-	left, right := s.root.with(key, item)
+	left, right := s.root.with(edit, key, item)
 	if right == nil {
 		return spans[T]{left}
 	}
-	return spans[T]{&spanNode[T]{keys: []span{left.keys[0], right.keys[0]}, children: []spanChild[T]{left.child(), right.child()}}}
+	return spans[T]{&spanNode[T]{edit: edit, keys: []span{left.keys[0], right.keys[0]}, children: []spanChild[T]{left.child(), right.child()}}}
 }
 
 // place gives where a key is or belongs: in a leaf the item's place, in a
@@ -72,19 +75,38 @@ func (n *spanNode[T]) place(key span) (i int, found bool) {
 }
 
 // with gives the node with an item, as two if it would be too large.
-func (n *spanNode[T]) with(key span, item T) (left, right *spanNode[T]) {
+func (n *spanNode[T]) with(edit uint64, key span, item T) (left, right *spanNode[T]) {
 	i, found := n.place(key)
+	own := edit != 0 && n.edit == edit
 	if n.children == nil {
-		return (&spanNode[T]{keys: placed(n.keys, i, key, found), items: placed(n.items, i, item, found)}).split()
+		keys, items := placed(own, n.keys, i, key, found), placed(own, n.items, i, item, found)
+		if own {
+			n.keys, n.items = keys, items
+		} else {
+			n = &spanNode[T]{edit: edit, keys: keys, items: items}
+		}
+		return n.split(edit)
 	}
-	child, more := n.children[i].node.with(key, item)
-	out := n.replaced(i, i+1, child, more)
-	return out.split()
+	c := n.children[i]
+	child, more := c.node.with(edit, key, item)
+	if more != nil {
+		return n.replaced(edit, i, i+1, child, more).split(edit)
+	}
+	c.node = child
+	c.bounds.add(bounds{key.lo, key.lo, key.hi, key.hi})
+	if own {
+		n.keys[i], n.children[i] = child.keys[0], c
+		return n, nil
+	}
+	out := &spanNode[T]{edit: edit, keys: slices.Clone(n.keys), children: slices.Clone(n.children)}
+	out.keys[i], out.children[i] = child.keys[0], c
+	return out, nil
 }
 
 // replaced gives a branch with other children instead of those from i to end.
-func (n *spanNode[T]) replaced(i, end int, nodes ...*spanNode[T]) *spanNode[T] {
+func (n *spanNode[T]) replaced(edit uint64, i, end int, nodes ...*spanNode[T]) *spanNode[T] {
 	out := &spanNode[T]{
+		edit:     edit,
 		keys:     append(make([]span, 0, len(n.keys)+1), n.keys[:i]...),
 		children: append(make([]spanChild[T], 0, len(n.keys)+1), n.children[:i]...),
 	}
@@ -97,7 +119,7 @@ func (n *spanNode[T]) replaced(i, end int, nodes ...*spanNode[T]) *spanNode[T] {
 	return out
 }
 
-func (n *spanNode[T]) split() (left, right *spanNode[T]) {
+func (n *spanNode[T]) split(edit uint64) (left, right *spanNode[T]) {
 	most := mostItems
 	if n.children != nil {
 		most = mostChildren
@@ -106,7 +128,7 @@ func (n *spanNode[T]) split() (left, right *spanNode[T]) {
 		return n, nil
 	}
 	half := len(n.keys) / 2
-	left, right = &spanNode[T]{keys: slices.Clone(n.keys[:half])}, &spanNode[T]{keys: slices.Clone(n.keys[half:])}
+	left, right = &spanNode[T]{edit: edit, keys: slices.Clone(n.keys[:half])}, &spanNode[T]{edit: edit, keys: slices.Clone(n.keys[half:])}
 	if n.children != nil {
 		left.children, right.children = slices.Clone(n.children[:half]), slices.Clone(n.children[half:])
 	} else {
@@ -167,13 +189,13 @@ func (n *spanNode[T]) without(key span) *spanNode[T] {
 	case child == nil && len(n.keys) == 1:
 		return nil
 	case child == nil:
-		return n.replaced(i, i+1)
+		return n.replaced(0, i, i+1)
 	case i > 0 && child.small(n.children[i-1].node):
-		return n.replaced(i-1, i+1, n.children[i-1].node.joined(child))
+		return n.replaced(0, i-1, i+1, n.children[i-1].node.joined(child))
 	case i+1 < len(n.keys) && child.small(n.children[i+1].node):
-		return n.replaced(i, i+2, child.joined(n.children[i+1].node))
+		return n.replaced(0, i, i+2, child.joined(n.children[i+1].node))
 	}
-	return n.replaced(i, i+1, child)
+	return n.replaced(0, i, i+1, child)
 }
 
 // small tells that two nodes make one that has room left.

@@ -25,9 +25,13 @@ func TestSpans(t *testing.T) {
 			for k, v := range last.want {
 				next.want[k] = v
 			}
+			edit := uint64(0)
+			if rapid.Bool().Draw(t, "edit") {
+				edit = uint64(step + 1)
+			}
 			for range rapid.SampledFrom([]int{1, 30, 300}).Draw(t, "changes") {
 				k := span{number.Draw(t, "lo"), number.Draw(t, "hi"), uint64(rapid.IntRange(0, 3).Draw(t, "number"))}
-				if step%2 == 1 && len(next.want) > 0 {
+				if (step%2 == 1 || rapid.IntRange(0, 9).Draw(t, "take") == 0) && len(next.want) > 0 {
 					all := sortedSpans(next.want)
 					k = all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
 					next.spans = next.spans.without(k)
@@ -35,7 +39,7 @@ func TestSpans(t *testing.T) {
 					continue
 				}
 				v := rapid.Int().Draw(t, "item")
-				next.spans, next.want[k] = next.spans.with(k, v), v
+				next.spans, next.want[k] = next.spans.with(edit, k, v), v
 			}
 			versions = append(versions, next)
 		}

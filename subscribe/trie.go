@@ -1,10 +1,16 @@
 package subscribe
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // trie is an immutable map from numbers to values: a change makes another
 // trie that shares all but one path with it. It is iterated in the order of
 // the numbers. The zero value is empty.
+//
+// A change that consists of many has a number, edit: what it made itself it
+// changes in place, since nobody else has seen it. 0 is none.
 type trie[V any] struct {
 	root  *branch[V]
 	depth uint // levels below the root
@@ -18,6 +24,7 @@ const (
 
 // branch has for each bit of has one child (above the lowest level) or value.
 type branch[V any] struct {
+	edit     uint64 // that made it
 	has      uint32
 	children []*branch[V]
 	values   []V
@@ -54,49 +61,74 @@ func (t trie[V]) get(key uint64) (v V, ok bool) {
 }
 
 // with gives the trie with a value for a key.
-func (t trie[V]) with(key uint64, v V) trie[V] {
+func (t trie[V]) with(edit, key uint64, v V) trie[V] {
 	if t.root == nil {
-		t.root, t.depth = &branch[V]{}, 0
+		t.root, t.depth = &branch[V]{edit: edit}, 0
 	}
 	for !t.holds(key) {
 		if t.size == 0 {
-			t.root = &branch[V]{}
+			t.root = &branch[V]{edit: edit}
 		} else {
-			t.root = &branch[V]{has: 1, children: []*branch[V]{t.root}}
+			t.root = &branch[V]{edit: edit, has: 1, children: []*branch[V]{t.root}}
 		}
 		t.depth++
 	}
 	added := false
-	t.root = t.root.with(key, t.depth, v, &added)
+	t.root = t.root.with(edit, key, t.depth, v, &added)
 	if added {
 		t.size++
 	}
 	return t
 }
 
-func (b *branch[V]) with(key uint64, level uint, v V, added *bool) *branch[V] {
+func (b *branch[V]) with(edit, key uint64, level uint, v V, added *bool) *branch[V] {
 	bit, i := b.at(key, level)
-	n := &branch[V]{has: b.has | bit}
+	known := b.has&bit != 0
 	if level == 0 {
-		n.values = placed(b.values, i, v, b.has&bit != 0)
-		*added = b.has&bit == 0
-		return n
+		*added = !known
+		return b.changed(edit, bit, nil, placed(b.own(edit), b.values, i, v, known))
 	}
-	child := &branch[V]{}
-	if b.has&bit != 0 {
+	child := &branch[V]{edit: edit}
+	if known {
 		child = b.children[i]
 	}
-	n.children = placed(b.children, i, child.with(key, level-1, v, added), b.has&bit != 0)
-	return n
+	next := child.with(edit, key, level-1, v, added)
+	if known && next == child {
+		return b
+	}
+	return b.changed(edit, bit, placed(b.own(edit), b.children, i, next, known), nil)
 }
 
-// placed copies a list with an element put or replaced at i.
-func placed[E any](list []E, i int, e E, replace bool) []E {
-	rest := i
+// own tells that an edit made the branch, and may change it.
+func (b *branch[V]) own(edit uint64) bool { return edit != 0 && b.edit == edit }
+
+// changed gives the branch with another child or value at a bit.
+func (b *branch[V]) changed(edit uint64, bit uint32, children []*branch[V], values []V) *branch[V] {
+	if !b.own(edit) {
+		return &branch[V]{edit: edit, has: b.has | bit, children: children, values: values}
+	}
+	b.has, b.children, b.values = b.has|bit, children, values
+	return b
+}
+
+// placed gives a list with an element put or replaced at i: the same list if
+// it is the caller's own, else a copy.
+func placed[E any](own bool, list []E, i int, e E, replace bool) []E {
+	if own && replace {
+		list[i] = e
+		return list
+	}
+	if own && len(list) < cap(list) {
+		return slices.Insert(list, i, e)
+	}
+	rest, room := i, 0
 	if replace {
 		rest++
 	}
-	out := make([]E, 0, i+1+len(list)-rest)
+	if own { // more will come
+		room = 1 + len(list)/8
+	}
+	out := make([]E, 0, i+1+len(list)-rest+room)
 	out = append(out, list[:i]...)
 	out = append(out, e)
 	return append(out, list[rest:]...)
@@ -119,7 +151,7 @@ func (b *branch[V]) without(key uint64, level uint) *branch[V] {
 	n := &branch[V]{has: b.has}
 	if level > 0 {
 		if child := b.children[i].without(key, level-1); child != nil {
-			n.children = placed(b.children, i, child, true)
+			n.children = placed(false, b.children, i, child, true)
 			return n
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A trie is a map, each version for itself, iterated in order.
+// A trie is a map, each version for itself, iterated in order, whether it came
+// by single changes or by edits of several.
 func TestTrie(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type version struct {
@@ -17,20 +18,25 @@ func TestTrie(t *testing.T) {
 		}
 		versions := []version{{want: map[uint64]int{}}}
 		key := rapid.OneOf(rapid.Uint64Range(0, 40), rapid.Uint64Range(0, 5000), rapid.Uint64(), rapid.SampledFrom([]uint64{1<<64 - 1, 1 << 63, 31, 32, 1023, 1024}))
-		for range rapid.IntRange(1, 60).Draw(t, "changes") {
+		for edit := range uint64(rapid.IntRange(1, 30).Draw(t, "edits")) {
 			v := versions[len(versions)-1]
 			next := version{v.trie, maps.Clone(v.want)}
-			k := key.Draw(t, "key")
-			if rapid.IntRange(0, 2).Draw(t, "what") == 0 {
-				if len(v.want) > 0 && rapid.Bool().Draw(t, "known") {
-					k = rapid.SampledFrom(slices.Sorted(maps.Keys(v.want))).Draw(t, "of")
+			if rapid.Bool().Draw(t, "no edit") {
+				edit = 0
+			}
+			for range rapid.SampledFrom([]int{1, 1, 2, 40}).Draw(t, "changes") {
+				k := key.Draw(t, "key")
+				if rapid.IntRange(0, 2).Draw(t, "what") == 0 {
+					if len(next.want) > 0 && rapid.Bool().Draw(t, "known") {
+						k = rapid.SampledFrom(slices.Sorted(maps.Keys(next.want))).Draw(t, "of")
+					}
+					next.trie = next.trie.without(k)
+					delete(next.want, k)
+				} else {
+					value := rapid.Int().Draw(t, "value")
+					next.trie = next.trie.with(edit, k, value)
+					next.want[k] = value
 				}
-				next.trie = next.trie.without(k)
-				delete(next.want, k)
-			} else {
-				value := rapid.Int().Draw(t, "value")
-				next.trie = next.trie.with(k, value)
-				next.want[k] = value
 			}
 			versions = append(versions, next)
 		}

@@ -40,18 +40,20 @@ func (n *Node) installAll() {
 			newest[o.Handle] = o.Set
 		}
 	}
-	versions := make([]uint64, len(changed))
-	for i, h := range changed {
-		versions[i] = n.config.Matcher.Install(subscribe.Key(h), n.sets[h].order)
-	}
+	var version uint64
 	if len(changed) > 0 {
+		sets := make([]subscribe.Set, len(changed))
+		for i, h := range changed {
+			sets[i] = subscribe.Set{Key: subscribe.Key(h), Subscriptions: n.sets[h].order}
+		}
+		version = n.config.Matcher.InstallAll(sets)
 		n.robots.Barrier()
 	}
 	// After the barrier nothing older than the changes is tested any more, but
 	// what was tested by the sets before may still wait in the queue.
-	for i, h := range changed {
+	for _, h := range changed {
 		s := n.sets[h]
-		s.tested = append(s.tested, tested{versions[i], newest[h]})
+		s.tested = append(s.tested, tested{version, newest[h]})
 		if len(s.tested) > 64 {
 			s.tested = append(s.tested[:0], s.tested[len(s.tested)-32:]...)
 		}

@@ -199,6 +199,9 @@ func (b *builder) fixed(n node) (c float64, ok bool) {
 	if !b.types[n].number() || !isFixed(n) {
 		return 0, false
 	}
+	if c, ok := constant(n); ok {
+		return c, !math.IsInf(c, 0)
+	}
 	f := b.float(n)
 	if f == nil {
 		return 0, false

@@ -79,7 +79,7 @@ func (c *checker) binary(n *ast.BinaryNode) (Type, *Error) {
 		if l != Int || r != Int {
 			return mismatch("two whole numbers")
 		}
-		if i, ok := n.Right.(*ast.IntegerNode); ok && i.Value == 0 {
+		if i, ok := fixedInt(n.Right); ok && i == 0 {
 			return Type{}, c.wrong(n.Right, "division by zero")
 		}
 		return Int, nil
@@ -94,6 +94,39 @@ func (c *checker) binary(n *ast.BinaryNode) (Type, *Error) {
 		return c.matches(n, l, r)
 	}
 	return Type{}, c.wrong(n, "the operator %s is not available", quoted(n.Operator))
+}
+
+// fixedInt gives the value of a whole number that no reading changes.
+func fixedInt(n node) (int, bool) {
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		return n.Value, true
+	case *ast.UnaryNode:
+		i, ok := fixedInt(n.Node)
+		if n.Operator == "-" {
+			i = -i
+		}
+		return i, ok
+	case *ast.BinaryNode:
+		l, ok := fixedInt(n.Left)
+		r, also := fixedInt(n.Right)
+		if !ok || !also {
+			return 0, false
+		}
+		switch n.Operator {
+		case "+":
+			return l + r, true
+		case "-":
+			return l - r, true
+		case "*":
+			return l * r, true
+		case "%":
+			if r != 0 {
+				return l % r, true
+			}
+		}
+	}
+	return 0, false
 }
 
 func (c *checker) in(n *ast.BinaryNode, l, r Type) (Type, *Error) {

@@ -85,6 +85,29 @@ func makeNumbers() map[string]int {
 	return all
 }
 
+// attributeNumbers are those of attributes that are numbers or truths.
+var attributeNumbers = makeAttributeNumbers()
+
+type numbered struct {
+	attribute *Attribute
+	prev      bool
+}
+
+func makeAttributeNumbers() map[numbered]int {
+	all := map[numbered]int{}
+	for i := range interfaces {
+		for k := range interfaces[i].Attributes {
+			a := &interfaces[i].Attributes[k]
+			for _, prev := range []bool{false, true} {
+				if number, ok := schemaNumbers[attributeKey(interfaces[i].Name(), a.Name, prev)]; ok {
+					all[numbered{a, prev}] = number
+				}
+			}
+		}
+	}
+	return all
+}
+
 // mostSeen, in m, is what ranges are spread up to as a rule: beyond what most
 // devices see, since most readings have nothing near.
 const mostSeen = 16
@@ -256,6 +279,11 @@ func (b *builder) valueOf(n node) (int, bool) {
 	t := b.types[n]
 	if !t.number() && t != Bool {
 		return 0, false
+	}
+	if m, ok := n.(*ast.MemberNode); ok {
+		if a, prev := b.attribute(m); a != nil {
+			return attributeNumbers[numbered{a, prev}], true
+		}
 	}
 	v, ok := b.key(n)
 	if !ok {

@@ -134,14 +134,20 @@ func (r *matchRun) fill(ctx context.Context, texts *matchTexts) (*subscribe.Matc
 		}
 	}()
 	defer func() { cancel(); <-done }()
-	i := 0
+	// As a broker does after a restart, many clients' sets go in as one change.
+	together := max(1000, r.n/8)
+	i, sets := 0, make([]subscribe.Set, 0, together)
 	for c := range ahead {
 		if c.problem != nil {
 			return nil, c.problem
 		}
-		m.Install(subscribe.Key(i), []*subscribe.Subscription{c.sub})
-		i++
+		sets = append(sets, subscribe.Set{Key: subscribe.Key(i), Subscriptions: []*subscribe.Subscription{c.sub}})
+		if i++; len(sets) == together {
+			m.InstallAll(sets)
+			sets = sets[:0]
+		}
 	}
+	m.InstallAll(sets)
 	return m, ctx.Err()
 }
 
