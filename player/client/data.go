@@ -46,6 +46,7 @@ func (s *session) deliver(h player.Header, body []byte) error {
 		s.changed(d)
 	}
 	if s.cfg.Relay != nil {
+		d.heard = s.lastRead
 		s.burst = true
 		s.cfg.Relay.Data(h, body)
 		if !d.wanted {

@@ -219,7 +219,7 @@ func (s *session) reconcile(now time.Time) error {
 		case !wish && d.state == closed && d.opener != nil && !d.opener.sent:
 			d.opener.done = true
 		case !wish && d.state == opened:
-			if err := s.closeDevice(now, d); err != nil {
+			if err := s.closeDevice(now, d, true); err != nil {
 				return err
 			}
 		}
@@ -236,10 +236,10 @@ func (s *session) refuseUnknown() {
 	c.settle(func(o *waiter) bool { return s.byID[o.id] == nil }, fmt.Errorf("the server has no such device"))
 }
 
-// closeDevice asks the server to close d, and looks again once it is closed.
-func (s *session) closeDevice(now time.Time, d *device) error {
+// closeDevice asks the server to close d, and looks again once it is closed:
+// what is wanted is opened again then. forGood says that it is not wanted now.
+func (s *session) closeDevice(now time.Time, d *device, forGood bool) error {
 	d.state = closing
-	d.slots = nil
 	return s.own(now, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev,
 		&iface.DeviceReq{Addr: d.Addr, Access: player.AccessClose}, func(a answer) error {
 			var got iface.DeviceReq
@@ -247,6 +247,10 @@ func (s *session) closeDevice(now time.Time, d *device) error {
 				return fmt.Errorf("%w: closing %s was answered for %s", errLostStep, d.Addr, got.Addr)
 			}
 			d.state = closed
+			if forGood {
+				d.slots = nil
+				s.closedOne(time.Now())
+			}
 			s.mail.Store(true)
 			return nil
 		})

@@ -319,3 +319,43 @@ func TestPassedAnswersAreLearned(t *testing.T) {
 		}
 	})
 }
+
+// In real Stage a device that is closed may silence others: they are opened
+// again, and only they.
+func TestSilencedDevicesAreOpenedAgain(t *testing.T) {
+	for _, silenced := range []bool{true, false} {
+		relayed(t, nil, func(t *testing.T, f func() *fake, r *running) {
+			flow := func(n int) {
+				for range n {
+					f().data(laser0, 1, 1, laserScan(1))
+					time.Sleep(100 * time.Millisecond)
+				}
+			}
+			if err := r.Open(context.Background(), robot0); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Open(context.Background(), odd); err != nil { // is never lively
+				t.Fatal(err)
+			}
+			flow(10)
+			r.Close(robot0)
+			if !silenced {
+				flow(20)
+			}
+			time.Sleep(2 * time.Second)
+			want := "+laser:0 +position2d:0 +777:3 -position2d:0"
+			if silenced {
+				want += " -laser:0 +laser:0"
+			}
+			f().opens(t, want)
+			before := len(r.events.all())
+			flow(1)
+			synctest.Wait()
+			if after := r.events.all(); len(after) < before+2 {
+				t.Errorf("readings do not arrive any more: %q", after[before:])
+			}
+			time.Sleep(10 * time.Second)
+			f().opens(t, want)
+		})
+	}
+}

@@ -59,6 +59,7 @@ type session struct {
 	burst    bool        // Relay.Data was called
 	unlisted bool        // the relay has not been told of the devices as they are
 	mail     atomic.Bool // what is to be open has changed
+	closedAt time.Time   // when a device was last closed for good; zero: looked after
 }
 
 func newSession(c *Client, conn net.Conn) *session {
@@ -189,6 +190,9 @@ func (s *session) tick(now time.Time) error {
 		}
 	}
 	if err := s.advance(now); err != nil {
+		return err
+	}
+	if err := s.revive(now); err != nil {
 		return err
 	}
 	if s.fresh {

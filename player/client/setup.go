@@ -13,9 +13,10 @@ import (
 type device struct {
 	Device
 	state  deviceState
-	opener *task  // that opens it; nil: none yet
-	wanted bool   // by Config.Open; else it is opened only on demand
-	slots  []slot // by subtype of DATA
+	heard  time.Time // when its newest DATA came
+	opener *task     // that opens it; nil: none yet
+	wanted bool      // by Config.Open; else it is opened only on demand
+	slots  []slot    // by subtype of DATA
 }
 
 type deviceState uint8
