@@ -16,6 +16,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/player/mcap"
 	"callboard/player/run"
 )
 
@@ -326,8 +327,41 @@ func TestLogKeepsGeometry(t *testing.T) {
 			}
 		}
 	}
-	if strings.Count(out.String(), " 004 ") != 2 {
+	if strings.Count(out.String(), "\n0000000005.000 16777343 6665 ranger 03 004 ") != 2 {
 		t.Errorf("the geometry's lines are missing:\n%s", out.String())
+	}
+}
+
+// What is only there to be drawn has chunks of its own: who replays or queries
+// does not unpack it. All robots' transforms stand in one topic, and of each
+// robot those of one device.
+func TestDrawnApart(t *testing.T) {
+	f, err := run.Open("../../testdata/logs/alpha-ranger.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b := mcapOf(t, f, run.MCAPConfig{})
+	s, err := mcap.ReadSummary(bytes.NewReader(b), int64(len(b)), "x.mcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	topics := map[string]bool{}
+	for _, x := range s.Chunks {
+		kinds := map[bool]bool{}
+		for id := range x.MessageIndexes {
+			c := s.Channels()[id]
+			topics[c.Topic] = true
+			kinds[strings.HasSuffix(c.Topic, "/player") || strings.HasPrefix(c.Topic, "/callboard")] = true
+		}
+		if len(kinds) != 1 {
+			t.Errorf("the chunk at %d has both", x.Offset)
+		}
+	}
+	for _, want := range []string{"/callboard/events", "/tf", "/port-6665/ranger/0/player", "/port-6665/ranger/0/scan", "/port-6665/ranger/1/rays", "/port-6665/position2d/0/pose"} {
+		if !topics[want] {
+			t.Errorf("topic %s is missing in %v", want, topics)
+		}
 	}
 }
 
