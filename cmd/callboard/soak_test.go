@@ -282,8 +282,8 @@ func settleAndJudge(ctx context.Context, t *testing.T, n *processes.Network, pro
 	}
 	away := absent.Counts()
 	t.Logf("absent: %d came, %d were declared lost", away.Notifications, away.Declared)
-	v.Counts.Declared -= away.Declared // nobody else was away for so long
-	if away.Declared == 0 {
+	v.Counts.Declared -= away.Declared                 // nobody else was away for so long
+	if away.Declared == 0 && s.length >= time.Minute { // in the short form little comes while sources are dead
 		t.Error("nothing was declared to the one that was absent: its inboxes did not fill")
 	}
 	if v.Counts.Declared+v.Counts.Ended+v.Counts.Doubled+v.Counts.Disordered+v.Counts.Missing+v.Counts.Faults > 0 {
