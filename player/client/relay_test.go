@@ -340,9 +340,10 @@ func TestSilencedDevicesAreOpenedAgain(t *testing.T) {
 			flow(10)
 			r.Close(robot0)
 			if !silenced {
-				flow(20)
+				flow(25)
 			}
-			time.Sleep(2 * time.Second)
+			flow(3) // on their way
+			time.Sleep(3 * time.Second)
 			want := "+laser:0 +position2d:0 +777:3 -position2d:0"
 			if silenced {
 				want += " -laser:0 +laser:0"

@@ -8,14 +8,15 @@ import "time"
 // closed the others are listened to; those that have fallen silent are closed
 // and opened again, which wakes them.
 const (
-	livelyWithin = 500 * time.Millisecond  // before the close: a device that sends all the time
-	silentFor    = 1500 * time.Millisecond // after it
+	livelyWithin = 500 * time.Millisecond // before the close or after it: a device that sends all the time
+	silentFor    = time.Second            // and then not any more
+	reviveAfter  = livelyWithin + silentFor
 )
 
 // closedOne notes that a device was closed.
 func (s *session) closedOne(now time.Time) {
 	s.closedAt = now
-	s.due(now.Add(silentFor))
+	s.due(now.Add(reviveAfter))
 }
 
 // revive looks after the devices that a close may have silenced.
@@ -23,14 +24,15 @@ func (s *session) revive(now time.Time) error {
 	if s.closedAt.IsZero() {
 		return nil
 	}
-	if at := s.closedAt.Add(silentFor); now.Before(at) {
+	if at := s.closedAt.Add(reviveAfter); now.Before(at) {
 		s.due(at)
 		return nil
 	}
 	closed := s.closedAt
 	s.closedAt = time.Time{}
 	for _, d := range s.devices {
-		if d.state != opened || d.heard.After(closed) || closed.Sub(d.heard) > livelyWithin {
+		// What was on its way when the close came is no sign of life.
+		if d.state != opened || closed.Sub(d.heard) > livelyWithin || now.Sub(d.heard) < silentFor {
 			continue
 		}
 		s.log.Info("device has fallen silent since another was closed, it is opened again", "device", d.Addr.String())
