@@ -1,9 +1,11 @@
 package condition
 
 import (
+	"math"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hostile are texts of the greatest length that try to cost much.
@@ -67,11 +69,19 @@ func hostile() map[string]string {
 		"optional":            within("laser", "?.min", ""),
 		"missing":             within("laser.min", "??1", ""),
 		"ranges":              within("1", "..1", ""),
+		"texts joined":        within("speech_recognition.text", "+speech_recognition.text", ` == ""`),
+		"texts of lists":      within("", "wifi.essid in wifi.essids||", "true"),
+		"texts, in loops":     within("", `any(rfid.tags,# contains "a")||`, "true"),
+		"further names":       within("", "5 in fiducial.ids&&", "true"),
+		"unknown names":       within("", "fiducal.ids.", "x"),
+		"remainders":          within("1", "%-1", " == 0"),
 	}
 }
 
 // Whatever the text, its answer takes a bounded amount of memory, and of steps:
-// what is allocated is at most 1 MiB.
+// what is allocated is at most 1 MiB, in at most mostMade pieces. That bounds
+// the time, too, and can be counted on a busy machine; BenchmarkHostile
+// measures it.
 func TestHostileTexts(t *testing.T) {
 	c := newCompiler(t)
 	for name, text := range hostile() {
@@ -82,6 +92,9 @@ func TestHostileTexts(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
 				t.Errorf("%s takes %d bytes", name, took)
+			}
+			if made := after.Mallocs - before.Mallocs; made > mostMade {
+				t.Errorf("%s allocates %d times", name, made)
 			}
 			if problem != nil {
 				if problem.Message == "" || strings.Contains(problem.Message, "cannot be compiled") || strings.Contains(problem.Message, "does not fit together") {
@@ -96,13 +109,28 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
+// mostMade is how many allocations an answer may take: each is some 100 ns of
+// work, so that 5,000 are far from 5 ms.
+const mostMade = 5_000
+
+// BenchmarkHostile fails if the answer to a text takes more than 5 ms whenever
+// it is asked for: the least of all times, so that it fails on a busy machine
+// only if it should.
 func BenchmarkHostile(b *testing.B) {
+	const most = 5 * time.Millisecond
 	c := newCompiler(b)
 	for name, text := range hostile() {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+			least := time.Duration(math.MaxInt64)
 			for b.Loop() {
+				began := time.Now()
 				c.Condition(text)
+				least = min(least, time.Since(began))
+			}
+			b.ReportMetric(float64(least), "least-ns/op")
+			if least > most {
+				b.Errorf("the answer takes %v, the limit is %v", least, most)
 			}
 		})
 	}
