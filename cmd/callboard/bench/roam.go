@@ -11,7 +11,7 @@ import (
 func roam() Workload {
 	return Workload{
 		Name:    "roam",
-		Summary: "programs that roam among brokers: hand-overs, what they cost, and that nothing is lost",
+		Summary: "programs that roam among brokers: what hand-overs cost",
 		About: `Measures what happens when programs move from broker to broker along a row, while
 the broker at its one end gives readings:
 
