@@ -89,6 +89,8 @@ type rig struct {
 	pipes  []*server.PipeListener
 	ports  []*server.Server
 	log    *lockedBuffer
+
+	foreign bool // the runs are not logText's
 }
 
 type lockedBuffer struct {
@@ -157,6 +159,7 @@ type reader struct {
 	up       chan struct{}
 	devices  []client.Device
 	messages []got
+	foreign  bool          // see rig
 	hold     chan struct{} // messages wait until it is closed; nil: they do not
 }
 
@@ -172,7 +175,7 @@ func (r *reader) Message(h player.Header, payload any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.messages = append(r.messages, got{time.Since(r.begun), h.Timestamp})
-	if p, ok := payload.(*iface.Position2DData); ok && p.Pos.Px != h.Timestamp {
+	if p, ok := payload.(*iface.Position2DData); ok && !r.foreign && p.Pos.Px != h.Timestamp {
 		r.t.Errorf("the message of %v holds %v", h.Timestamp, p.Pos.Px)
 	}
 }
@@ -189,7 +192,7 @@ func (g *rig) readHeld(i int, open func(player.Addr) bool, hold chan struct{}) *
 	if open == nil {
 		open = func(a player.Addr) bool { return a.Interf == player.InterfacePosition2D }
 	}
-	r := &reader{t: g.t, begun: time.Now(), up: make(chan struct{}), hold: hold}
+	r := &reader{t: g.t, begun: time.Now(), up: make(chan struct{}), hold: hold, foreign: g.foreign}
 	c, err := client.New(client.Config{Address: "replay", Dial: g.pipes[i].Dial, Open: open, Handler: r})
 	if err != nil {
 		g.t.Fatal(err)
@@ -674,4 +677,27 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("got %v, expected %q", err, want)
 		}
 	}
+}
+
+// What the recording answers of other interfaces is answered, too.
+func TestReplayAnswers(t *testing.T) {
+	const text = `0000000001.000 0 6665 fiducial 00 004 001 +01.000 +02.000 +00.000 +00.000 +00.000 +00.500 +00.100 +00.200 +00.300 +00.050 +00.060
+0000000001.000 0 6665 fiducial 00 001 001 0
+0000000002.000 0 6665 fiducial 00 001 001 0
+`
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", []byte(text))}, Speed: 1})
+		synctest.Wait() // it has read ahead
+		fiducial := player.Addr{Interf: player.InterfaceFiducial}
+		r := g.read(0, func(a player.Addr) bool { return a.Interf == player.InterfaceFiducial })
+		var geom iface.FiducialGeom
+		r.must(fiducial, iface.ReqFiducialGetGeom, nil, &geom)
+		if geom.Pose.Px != 1 || geom.Pose.Pyaw != 0.5 {
+			t.Errorf("the geometry is %+v", geom)
+		}
+		var nack *client.NackError
+		if err := r.request(fiducial, iface.ReqFiducialGetFov, nil, nil); !errors.As(err, &nack) {
+			t.Errorf("what the log does not tell was answered with %v, expected a NACK", err)
+		}
+	})
 }

@@ -191,13 +191,23 @@ func (s *logSource) record(line *playerlog.Line) *Record {
 		return &s.out
 	case h.Type == player.Data:
 		rec.Kind = Data
-	case news || line.Odd != nil:
+	case news || line.Odd != nil || other(line.Payload):
 		rec.Kind = Known
 	default:
 		return nil
 	}
 	s.out = rec
 	return &s.out
+}
+
+// other tells whether an answer is of a kind that a Device has no place for, as
+// where a fiducial finder sits: replays give it to those who ask.
+func other(payload any) bool {
+	switch payload.(type) {
+	case nil, *iface.LaserGeom, *iface.Position2DGeom, *iface.SonarGeom, *iface.RangerGeom, *iface.RangerConfig:
+		return false
+	}
+	return true
 }
 
 func (s *logSource) close() {}
