@@ -130,13 +130,28 @@ func (s *logSource) next() (*Record, error) {
 			continue
 		}
 		line, err := s.lines.Next()
-		if p := (*playerlog.Problem)(nil); errors.As(err, &p) {
-			err = problem(p, 0)
+		if s.line, s.err = line, err; err != nil {
+			s.err = faultOf(err)
+		} else {
+			s.meet(line.Header.Addr)
 		}
-		if s.line, s.err = line, err; err == nil {
-			a := line.Header.Addr
-			s.introduce(logPlace(a), a, func() *robot { return s.owner(a) })
-		}
+	}
+}
+
+// faultOf makes a problem of the log one of the run.
+func faultOf(err error) error {
+	var p *playerlog.Problem
+	if errors.As(err, &p) {
+		return problem(p, 0)
+	}
+	return err
+}
+
+// meet introduces a device unless it is known and its robot up, as it is for
+// almost all lines.
+func (s *logSource) meet(a player.Addr) {
+	if d := s.devices[logPlace(a)]; d == nil || !d.robot.up {
+		s.introduce(logPlace(a), a, func() *robot { return s.owner(a) })
 	}
 }
 
@@ -231,9 +246,9 @@ func (s *logSource) foresee() error {
 	if err != nil {
 		return err
 	}
+	var p *playerlog.Problem
 	for !told {
 		line, err := lines.Next()
-		var p *playerlog.Problem
 		switch {
 		case err == nil:
 		case errors.As(err, &p):

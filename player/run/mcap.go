@@ -198,7 +198,18 @@ func (s *mcapSource) unfit(h player.Header, err error) *Problem {
 
 // arrived makes out the record of a message, without its payload.
 func (s *mcapSource) arrived(name string, h player.Header, at time.Time, offset int64) *tracked {
-	d := s.introduce(mcapPlace(name, h.Addr), h.Addr, func() *robot {
+	d := s.devices[mcapPlace(name, h.Addr)]
+	if d == nil || !d.robot.up {
+		d = s.met(name, h.Addr)
+	}
+	s.out = d.robot.about(Record{Kind: Data, Device: d.device, Header: h, Logged: at, Offset: offset})
+	s.waiting = true
+	return d
+}
+
+// met introduces a device.
+func (s *mcapSource) met(name string, a player.Addr) *tracked {
+	return s.introduce(mcapPlace(name, a), a, func() *robot {
 		r := s.robots[name]
 		if r == nil {
 			r = &robot{name: name}
@@ -206,9 +217,6 @@ func (s *mcapSource) arrived(name string, h player.Header, at time.Time, offset 
 		}
 		return r
 	})
-	s.out = d.robot.about(Record{Kind: Data, Device: d.device, Header: h, Logged: at, Offset: offset})
-	s.waiting = true
-	return d
 }
 
 // payload decodes a body into a struct of its own for each kind of message.
