@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -264,6 +266,10 @@ func TestWarningAboutNobody(t *testing.T) {
 		{callboard.Subscription{ID: "b", Condition: "position.x >= 1", Robots: []string{"r*"}}, false},
 		{callboard.Subscription{ID: "c", Condition: "position.x >= 1", Robots: []string{"x*"}}, true},
 		{callboard.Subscription{ID: "d", Condition: "gripper.time > 0"}, true},
+		{callboard.Subscription{ID: "e", Condition: "position.x >= 1 && robot == \"r7\""}, true},
+		{callboard.Subscription{ID: "f", Condition: "position.x >= 1 && robot == \"r0\""}, false},
+		{callboard.Subscription{ID: "g", Condition: "position.x >= 1 && index == 9"}, true},
+		{callboard.Subscription{ID: "h", Condition: "position.x >= 1 && index == 9", Trigger: "change"}, false},
 	} {
 		got, err := c.Subscribe(ctx, want.s)
 		if err != nil {
@@ -272,5 +278,28 @@ func TestWarningAboutNobody(t *testing.T) {
 		if (got.Warning != "") != want.warned {
 			t.Errorf("%s: warning %q", want.s.ID, got.Warning)
 		}
+	}
+}
+
+// TestRequirementsAreStored: a subscription whose condition bounds a value on
+// one side survives a restart as any other.
+func TestRequirementsAreStored(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	log := &strings.Builder{}
+	c := config.Default()
+	c.Broker.ID, c.Broker.Listen, c.Broker.Data = "b1", "127.0.0.1:0", t.TempDir()
+	c.Players = []config.Player{{Address: robot.Addr(), Robot: "r0"}}
+	c.Complete()
+	b, err := bridge.New(bridge.Config{Config: c, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := run(t, b)
+	client := attach(t, b)
+	subscribe(t, client, protocol.Subscription{ID: "a", Condition: "position.x >= 0 && position.y < 1e9"})
+	notified(t, client)
+	stop()
+	if strings.Contains(log.String(), "level=ERROR") {
+		t.Errorf("the broker logged: %s", log)
 	}
 }

@@ -76,6 +76,15 @@ func (s *Subscription) Needs() [][]string {
 	return out
 }
 
+// Requires tells what must hold of a robot for it to be of any concern; nothing
+// for a subscription that is told of conditions which are false.
+func (s *Subscription) Requires() []condition.Requirement {
+	if s.Spec.Trigger == protocol.TriggerChange {
+		return nil
+	}
+	return s.program.Requires()
+}
+
 // Interfaces lists the interfaces whose readings conditions know, by Player's
 // names.
 func Interfaces() []string { return names(view.Interfaces()) }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
@@ -119,8 +120,21 @@ func (n *Node) compile(s protocol.Subscription, grant push.Grant) (*overlay.Subs
 		return nil, nil, &push.Problem{Code: bad.Code, Message: bad.Message, Position: bad.Position}
 	}
 	program.Allowed = grant.Robots
-	return &overlay.Subscription{Subscription: s, Allowed: grant.Robots, Needs: program.Needs()}, program, nil
+	return &overlay.Subscription{Subscription: s, Allowed: grant.Robots, Needs: program.Needs(), Requires: requirements(program)}, program, nil
 }
+
+// requirements words what must hold for the overlay.
+func requirements(program *subscribe.Subscription) []overlay.Requirement {
+	var all []overlay.Requirement
+	for _, q := range program.Requires() {
+		all = append(all, overlay.Requirement{Name: q.Name, Lo: finite(q.Lo), Hi: finite(q.Hi), Texts: q.Texts})
+	}
+	return all
+}
+
+// finite gives the greatest number there is for infinity, which a store's JSON
+// has no word for. Of intervals that meet both still do.
+func finite(v float64) float64 { return max(-math.MaxFloat64, min(math.MaxFloat64, v)) }
 
 // permitted refuses robots that are named and not granted. Patterns are
 // narrowed to what is granted instead.

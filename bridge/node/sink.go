@@ -27,12 +27,20 @@ func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
 // Robot takes what became of a robot.
 func (n *Node) Robot(e robots.Event) {
 	if e.State == protocol.RobotUp || e.State == "" {
-		n.queue.must(item{in: &overlay.Advertise{Robot: e.Robot, World: e.World, Devices: e.Devices}})
+		n.queue.must(item{in: &overlay.Advertise{Robot: e.Robot, World: e.World, Devices: e.Devices, Bounds: bounds(e.Bounds)}})
 	}
 	if e.State == "" {
 		return
 	}
 	n.queue.must(item{in: state(e)})
+}
+
+func bounds(all []robots.Bound) []overlay.Bound {
+	out := make([]overlay.Bound, len(all))
+	for i, b := range all {
+		out[i] = overlay.Bound{Name: b.Name, Lo: finite(b.Lo), Hi: finite(b.Hi)}
+	}
+	return out
 }
 
 func state(e robots.Event) *overlay.RobotState {

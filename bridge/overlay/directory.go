@@ -120,7 +120,7 @@ func (b *Broker) register(whole bool) {
 	if whole {
 		for _, name := range b.registry.names {
 			r := b.registry.robots[name]
-			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Up: r.up, Since: r.since, Refused: r.refused})
+			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Up: r.up, Since: r.since, Refused: r.refused})
 		}
 	}
 	b.route(b.cfg.Registry, m)
@@ -152,7 +152,7 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 		r.version, r.known = m.Version, true
 		robots := make([]*robot, 0, len(m.Robots))
 		for _, a := range m.Robots {
-			robots = append(robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, up: a.Up, since: a.Since, refused: a.Refused})
+			robots = append(robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, bounds: a.Bounds, up: a.Up, since: a.Since, refused: a.Refused})
 		}
 		b.claim(from, robots)
 		news = true
@@ -297,7 +297,7 @@ func (d *directory) canMatch(id BrokerID, r *registered, s *sub) bool {
 }
 
 func (w *Want) sub() *sub {
-	s := &Subscription{Allowed: w.Allowed, Needs: w.Needs}
+	s := &Subscription{Allowed: w.Allowed, Needs: w.Needs, Requires: w.Requires}
 	s.ID, s.Robots, s.Devices = w.ID, w.Robots, w.Devices
 	return &sub{Subscription: s, selector: &selector{robots: w.Robots, allowed: w.Allowed}}
 }
@@ -323,7 +323,7 @@ func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
 			}
 		}
 		for _, sub := range s.sorted() {
-			c.Wants = append(c.Wants, Want{ID: sub.ID, Robots: sub.Robots, Allowed: sub.Allowed, Devices: sub.Devices, Needs: sub.Needs})
+			c.Wants = append(c.Wants, Want{ID: sub.ID, Robots: sub.Robots, Allowed: sub.Allowed, Devices: sub.Devices, Needs: sub.Needs, Requires: sub.Requires})
 		}
 	}
 	return c

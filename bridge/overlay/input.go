@@ -83,6 +83,7 @@ type Advertise struct {
 	Robot   string
 	World   string
 	Devices []string // "laser:0" …; nil: not known yet, so anything can match
+	Bounds  []Bound  // of values; of what is left out nothing is known
 }
 
 // Withdraw takes a robot's advertisement back.

@@ -211,6 +211,7 @@ type Advertisement struct {
 	Robot   string
 	World   string
 	Devices []string // nil: not known yet
+	Bounds  []Bound
 	Up      bool
 	Since   Instant
 	Refused bool // the registry has given its name to another broker
@@ -255,11 +256,12 @@ type ClientLookup struct {
 
 // Want is what the registry's test needs to know of a subscription.
 type Want struct {
-	ID      string
-	Robots  []string
-	Allowed []string
-	Devices []string
-	Needs   [][]string
+	ID       string
+	Robots   []string
+	Allowed  []string
+	Devices  []string
+	Needs    [][]string
+	Requires []Requirement
 }
 
 // Sources answers a Lookup. It lists the clients of whom there is news, all

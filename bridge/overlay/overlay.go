@@ -96,9 +96,10 @@ type Broker struct {
 	frames        map[BrokerID][]Message
 	directory     directory
 	heardRegistry Instant
-	refusals      uint64 // version of the registry's word on this broker's robots
-	hasten        bool   // the registry is to be told at the end of this step
-	rerouted      bool   // paths may have changed: questions whose broker is out of reach end with this step
+	refusals      uint64  // version of the registry's word on this broker's robots
+	hasten        bool    // the registry is to be told at the end of this step
+	hastenAt      Instant // or of one after this, if robots are many
+	rerouted      bool    // paths may have changed: questions whose broker is out of reach end with this step
 
 	calls    calls
 	registry registry
@@ -204,9 +205,12 @@ func (b *Broker) Step(now Instant, in Input) {
 		b.rerouted = false
 		b.failCalls()
 	}
-	if b.hasten {
+	if b.hasten && b.now >= b.hastenAt {
 		b.hasten = false
 		b.register(true)
+		if len(b.registry.names) > fewRobots {
+			b.hastenAt = b.now + Instant(b.cfg.Heartbeat)/4
+		}
 	}
 	b.flush()
 }
@@ -262,8 +266,17 @@ func (b *Broker) Outputs() []Output {
 	return b.out
 }
 
+// fewRobots are told to the registry at each change; of more a quarter of a
+// period's changes go together.
+const fewRobots = 64
+
 // Deadline is when the next Tick is due.
-func (b *Broker) Deadline() Instant { return b.period }
+func (b *Broker) Deadline() Instant {
+	if b.hasten {
+		return min(b.period, b.hastenAt)
+	}
+	return b.period
+}
 
 func (b *Broker) begin() {
 	if !b.taken {

@@ -23,6 +23,7 @@ type registry struct {
 type robot struct {
 	name, world string
 	devices     []string // nil: not known
+	bounds      []Bound
 	up          bool
 	since       Instant
 	refused     bool     // the name is another broker's
@@ -93,6 +94,11 @@ func (r *robot) mayMatch(sub *sub) bool {
 	if !sub.selector.matches(r.name) {
 		return false
 	}
+	for i := range sub.Requires {
+		if !r.canMeet(&sub.Requires[i]) {
+			return false
+		}
+	}
 	if r.devices == nil {
 		return true
 	}
@@ -102,6 +108,24 @@ func (r *robot) mayMatch(sub *sub) bool {
 		}
 	}
 	return len(sub.Devices) == 0 || slices.ContainsFunc(r.devices, func(d string) bool { return deviceMatches(sub.Devices, d) })
+}
+
+// canMeet tells whether what is known of the robot leaves room for a
+// requirement.
+func (r *robot) canMeet(q *Requirement) bool {
+	if q.Texts == nil {
+		at := slices.IndexFunc(r.bounds, func(b Bound) bool { return b.Name == q.Name })
+		return at < 0 || q.Lo <= r.bounds[at].Hi && r.bounds[at].Lo <= q.Hi
+	}
+	switch q.Name {
+	case "robot":
+		return slices.Contains(q.Texts, r.name)
+	case "world": // its readings may have come before it was known
+		return r.world == "" || slices.Contains(q.Texts, r.world) || slices.Contains(q.Texts, "")
+	case "interface":
+		return r.devices == nil || slices.ContainsFunc(r.devices, func(d string) bool { return slices.Contains(q.Texts, interfaceOf(d)) })
+	}
+	return true
 }
 
 // deviceMatches tells whether a pattern may mean the device. A ranger can
@@ -144,7 +168,7 @@ func (r *registry) anyCanMatch(sub *sub) bool {
 // registry now (6).
 func (b *Broker) advertise(in *Advertise) {
 	r := b.robot(in.Robot)
-	r.world, r.devices = in.World, slices.Clone(in.Devices)
+	r.world, r.devices, r.bounds = in.World, slices.Clone(in.Devices), slices.Clone(in.Bounds)
 	if in.Devices != nil && r.devices == nil {
 		r.devices = []string{}
 	}

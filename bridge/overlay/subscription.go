@@ -22,6 +22,22 @@ type Subscription struct {
 	// (Player's names: {{"laser", "ranger"}, {"position2d"}}). None: not known,
 	// so every robot can.
 	Needs [][]string
+	// Requires is what must hold of a robot's values and names too. None: not known.
+	Requires []Requirement
+}
+
+// Requirement is something without which a condition is never true: that a
+// value lies between Lo and Hi, or a text is one of Texts.
+type Requirement struct {
+	Name   string // of a value: "laser.min", "index"; of a text: "robot", "world", "interface"
+	Lo, Hi float64
+	Texts  []string // nil: it is a number
+}
+
+// Bound is what is known of a robot's value: it lies between Lo and Hi.
+type Bound struct {
+	Name   string
+	Lo, Hi float64
 }
 
 // Hash names a set of subscriptions, or one. The hash of a set is the sum of

@@ -18,6 +18,7 @@ type robot struct {
 	session  *session
 	matching *subscribe.Session
 	queue    *commands
+	bounds   bounds
 
 	mu      sync.Mutex
 	state   string
@@ -37,11 +38,7 @@ func (r *robot) up(devices []*player.Device) {
 	}
 	r.state, r.since, r.devices, r.err = protocol.RobotUp, now(), devices, nil
 	r.mu.Unlock()
-	names := make([]string, len(devices))
-	for i, d := range devices {
-		names[i] = d.Addr.String()
-	}
-	r.tell(Event{State: protocol.RobotUp, Devices: names})
+	r.tell(Event{State: protocol.RobotUp, Devices: addresses(devices), Bounds: r.bounds.of(devices)})
 }
 
 func (r *robot) away(err error) {
@@ -67,26 +64,34 @@ func (r *robot) overflow(lost uint64) {
 // placed tells that the name of the robot's world has become known.
 func (r *robot) placed() {
 	r.mu.Lock()
-	up := r.state == protocol.RobotUp
-	names := make([]string, len(r.devices))
-	for i, d := range r.devices {
-		names[i] = d.Addr.String()
-	}
+	up, devices := r.state == protocol.RobotUp, r.devices
 	r.mu.Unlock()
 	if up {
-		r.tell(Event{Devices: names})
+		r.tell(Event{Devices: addresses(devices), Bounds: r.bounds.of(devices)})
 	}
+}
+
+func addresses(devices []*player.Device) []string {
+	names := make([]string, len(devices))
+	for i, d := range devices {
+		names[i] = d.Addr.String()
+	}
+	return names
 }
 
 // learned takes a device of which more is known now.
 func (r *robot) learned(d *player.Device) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.devices = slices.Clone(r.devices)
 	for i, old := range r.devices {
 		if old.Interf == d.Interf && old.Index == d.Index {
 			r.devices[i] = d
 		}
+	}
+	up, devices := r.state == protocol.RobotUp, r.devices
+	r.mu.Unlock()
+	if up && d.Config != nil { // bounds come of it
+		r.tell(Event{Devices: addresses(devices), Bounds: r.bounds.of(devices)})
 	}
 }
 

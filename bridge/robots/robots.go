@@ -67,6 +67,7 @@ type Event struct {
 	World   string
 	State   string   // protocol.RobotUp, RobotAway or RobotOverflow; "": as it was, but its World is known now
 	Devices []string // "laser:0" …, if it is up
+	Bounds  []Bound  // of values of its readings, if it is up
 	Lost    uint64   // readings lost; 0 is not known
 	Since   float64  // s, Unix
 }
