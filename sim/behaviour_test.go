@@ -294,3 +294,21 @@ func measures(v []float64) []float64 {
 	}
 	return append(append(out, math.Abs(area)/2), box...)
 }
+
+// TestFiducialReturnChanges: finders see the number that a thing shows now.
+func TestFiducialReturnChanges(t *testing.T) {
+	w := loadText(t, `model ( name "m" pose [ 2 0 0 0 ] ) position ( name "r" fiducial ( name "f" ) )`)
+	m, f := w.Find("m"), w.Find("r.f")
+	f.Subscribe()
+	for _, n := range []int{0, 7, 8, 0, 9} {
+		m.SetFiducialReturn(n)
+		w.Step()
+		seen := f.Fiducial().Found()
+		switch {
+		case n == 0 && len(seen) != 0:
+			t.Errorf("shows nothing, and %+v is seen", seen)
+		case n != 0 && (len(seen) != 1 || seen[0].ID != n):
+			t.Errorf("shows %d, and %+v is seen", n, seen)
+		}
+	}
+}

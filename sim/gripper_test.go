@@ -74,6 +74,27 @@ func TestHeldThing(t *testing.T) {
 	}
 }
 
+// TestTakingAgainAndAgain: what is put down is what it was before.
+func TestTakingAgainAndAgain(t *testing.T) {
+	w, puck, _ := take(t)
+	g, roots := w.Find("r.g").Gripper(), len(w.roots)
+	for range 5 {
+		g.Open()
+		run(w, 30)
+		if puck.Parent() != nil {
+			t.Fatal("not put down")
+		}
+		g.Close()
+		run(w, 30)
+		if g.Held() != puck {
+			t.Fatal("not taken again")
+		}
+	}
+	if len(w.roots) != roots {
+		t.Errorf("%d trees have become %d", roots, len(w.roots))
+	}
+}
+
 // TestGripperNeverTakesItsOwnRobot: what carries a gripper is not felt by it.
 func TestGripperNeverTakesItsOwnRobot(t *testing.T) {
 	w := loadText(t, `position ( name "r" gripper_return 1 size [2 2 0.2] stack_children 0

@@ -72,6 +72,7 @@ define ring ranger ( sensor ( ) sensor ( ) )
 define scan ranger ( sensor ( samples 90 ) )
 define bot position ( ring ( ) scan ( name "eyes" ) fiducial ( ) bumper ( bcount 1 ) model ( gripper ( ) blobfinder ( ) ) joules 100 )
 bot ( name "r0" ) bot ( name "r1" )
+position ( name "s" scan ( ) ring ( ) )
 model ( name "floor" map_resolution 0.5 size [ 4 3 1 ] )
 `
 
@@ -91,6 +92,8 @@ func TestPlan(t *testing.T) {
 			[]string{`a.cfg:2:106: fiducial:1: r0 has no fiducial left; expected a model of that type on it that no device before has taken`}},
 		{"old interfaces", `driver ( name "stage" provides [ "sonar:0" "laser:0" "power:0" "localize:0" ] model "r0" ) driver ( name "stage" provides [ "map:0" "speech:0" "graphics2d:0" ] model "floor" )`,
 			[]string{"6665 sonar:0 r0.ranger:0", "6665 laser:0 r0.eyes", "6665 power:0 r0", "6665 localize:0 r0", "6665 map:0 floor", "6665 speech:0 floor", "6665 graphics2d:0 floor"}, nil},
+		{"a scanner is no sonar", `driver ( name "stage" provides [ "sonar:0" "laser:0" ] model "s" )`,
+			[]string{"6665 sonar:0 s.ranger:1", "6665 laser:0 s.ranger:0"}, nil},
 		{"rangertolaser", `driver ( name "rangertolaser" requires [ "ranger:1" ] provides [ "laser:4" ] ) driver ( name "stage" provides [ "ranger:0" "ranger:1" ] model "r0" )`,
 			[]string{"6665 ranger:0 r0.ranger:0", "6665 ranger:1 r0.eyes", "6665 laser:4 r0.eyes"}, nil},
 		{"what is not served", `driver ( name "stage" provides [ "position2d:0" "camera:0" "wifi:0" ] model "r0" ) driver ( name "vfh" requires [ "position2d:0" ] provides [ "position2d:1" ] )`,
@@ -212,6 +215,31 @@ func checkMap(t *testing.T, ctx context.Context, r *rig) {
 	if len(vector.Segments) != 4 || vector.MaxX != 2 || vector.MinY != -1.5 {
 		t.Errorf("vector map is %+v", vector)
 	}
+}
+
+// TestGeometryHasHeights: what of heights Stage tells.
+func TestGeometryHasHeights(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		w, p, _ := plan(t, `driver ( name "stage" provides [ "ranger:0" "blobfinder:0" ] model "r" )`, `
+			position ( name "r" ranger ( pose [ 0.1 0 0.3 0 ] sensor ( pose [ 0.1 0.2 -0.05 0 ] ) ) blobfinder ( image [ 160 120 ] ) )
+			model ( pose [ 3 0 0 0 ] color "blue" )`)
+		r := configured(t, ctx, w, p)
+		var geom iface.RangerGeom
+		if err := r.Request(ctx, scannerDevice, iface.ReqRangerGetGeom, nil, &geom); err != nil {
+			t.Fatal(err)
+		}
+		if geom.Pose.Pz != 0 || geom.ElementPoses[0].Pz != -0.05 {
+			t.Errorf("the ranger is at %+v, its sensor at %+v", geom.Pose, geom.ElementPoses[0])
+		}
+		blobs := r.next(addr(player.InterfaceBlobfinder), iface.DataBlobfinderBlobs).Payload.(*iface.BlobfinderData).Blobs
+		if len(blobs) != 1 {
+			t.Fatalf("blobs are %+v", blobs)
+		}
+		b := blobs[0]
+		if b.Color != 0x0000ff || b.Area != (b.Right-b.Left)*(b.Bottom-b.Top) || b.X != b.Left+(b.Right-b.Left)/2 || b.Y != b.Bottom-(b.Bottom-b.Top)/2 {
+			t.Errorf("blob is %+v", b)
+		}
+	})
 }
 
 // TestServeRefuses: what cannot be served.

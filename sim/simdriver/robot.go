@@ -121,14 +121,11 @@ func (s *Simulation) Devices(robot string, index uint16) ([]Device, error) {
 // PerPort is how many robots one port can serve by index, with simulation:0
 // beside them.
 func (s *Simulation) PerPort() int {
-	each, most := 1, maxIndex+1
+	each := 1
 	for _, n := range s.most {
 		each += n
-		if n > 0 {
-			most = min(most, (maxIndex+1)/n)
-		}
 	}
-	return max(1, min(most, (player.MaxDevices-1)/each))
+	return max(1, (player.MaxDevices-1)/each)
 }
 
 // maxIndex is the greatest index of a device.

@@ -2,7 +2,9 @@ package worldfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
@@ -134,11 +136,17 @@ func TestPictures(t *testing.T) {
 	paletted := image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.NRGBA{200, 0, 0, 255}, color.NRGBA{127, 255, 255, 0}})
 	copy(paletted.Pix, []uint8{1, 0, 1, 0, 1, 0})
 	head := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x27\x10\x00\x00\x27\x10\x08\x00\x00\x00\x00"
+	// A picture that says it is larger than its bytes can hold.
+	claims := []byte(encoded(paletted))
+	binary.BigEndian.PutUint32(claims[16:], 5000)
+	binary.BigEndian.PutUint32(claims[20:], 5000)
+	binary.BigEndian.PutUint32(claims[29:], crc32.ChecksumIEEE(claims[12:29]))
 	for _, c := range []struct {
 		name, data string
 		solid      int
 		problem    string
 	}{
+		{"claims.png", string(claims), 0, "which cannot hold its 5000 x 5000 pixels"},
 		{"a.pgm", pgm, 3, ""},
 		{"ascii.pbm", "P1\n3 2\n1 0 1\n010\n", 3, ""},
 		{"bits.pbm", "P4\n3 2\n" + string([]byte{0b10100000, 0b01000000}), 3, ""},
@@ -161,6 +169,30 @@ func TestPictures(t *testing.T) {
 		}
 		if c.problem == "" && len(problems) > 0 || c.problem != "" && (len(problems) != 1 || !strings.Contains(problems[0].Message, c.problem)) {
 			t.Errorf("%s: problems %v, expected %q", c.name, problems, c.problem)
+		}
+	}
+}
+
+// TestPacks: charge and capacity, in J and kJ.
+func TestPacks(t *testing.T) {
+	for text, want := range map[string]*Pack{
+		"":                              nil,
+		"watts 5":                       nil,
+		"joules 20":                     {20, 20},
+		"joules 20 joules_capacity 50":  {20, 50},
+		"joules 20 joules_capacity 5":   {5, 5},
+		"joules_capacity 50":            {0, 50},
+		"joules -1":                     {-1, -1},
+		"kjoules 2 kjoules_capacity 3":  {2000, 3000},
+		"joules 7 kjoules_capacity 0.5": {7, 500},
+	} {
+		w, problems := Load(files(map[string]string{"a.world": "model ( " + text + " )"}), "a.world")
+		if w == nil || len(problems) > 0 {
+			t.Errorf("%q: %v", text, problems)
+			continue
+		}
+		if got := w.Models[0].Pack; (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("%q: %+v, expected %+v", text, got, want)
 		}
 	}
 }
