@@ -193,7 +193,7 @@ func (p *Program) AppendValue(dst []byte, m *Machine, e *Env) ([]byte, error) {
 	if p.append != nil {
 		return p.append(dst, e), nil
 	}
-	if p.start != endRun {
+	if p.start != endRun || p.expr == nil {
 		truth, err := p.Test(m, e, nil)
 		return strconv.AppendBool(dst, truth), err
 	}

@@ -213,6 +213,7 @@ func TestErrors(t *testing.T) {
 		{"0-0>0--0>0-0>000%-0", "1:18: division by zero"},
 		{"1 % (2 * 3 - 6) == 1", "1:12: division by zero"},
 		{"1 % (5 % 5 + -0) == 1", "1:12: division by zero"},
+		{"1 % (1 + -1) == 1", "1:8: division by zero"},
 		{"laser.min = 1", "1:11: unexpected `=`: to compare, write `==`"},
 		{"laser.min < 1 & true", "1:15: unexpected `&`: for both, write `&&`"},
 		{"laser.min <", "1:11: the text ends too early: an expression is missing here"},
