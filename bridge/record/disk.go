@@ -148,7 +148,7 @@ func (d *disk) run() {
 			d.done(j, nil)
 			continue
 		}
-		err = fmt.Errorf("record: writing %s failed after %d bytes, which can be read: %w", j.part.name, j.part.written, err)
+		err = fmt.Errorf("writing %s failed after %d bytes, which can be read: %w", j.part.name, j.part.written, err)
 		if cut := j.part.file.Truncate(j.part.written); cut != nil {
 			err = fmt.Errorf("%w (and cutting it behind its last whole record: %w)", err, cut)
 		}
@@ -163,7 +163,7 @@ func (p *part) complete(ended func(Part)) error {
 		err = closing
 	}
 	if err != nil {
-		return fmt.Errorf("record: completing %s: %w", p.name, err)
+		return fmt.Errorf("completing %s: %w", p.name, err)
 	}
 	ended(Part{Name: p.name, Bytes: p.written, Messages: p.messages.Load()})
 	return nil

@@ -49,11 +49,11 @@ func (r *Recorder) create() (string, File, error) {
 		case err == nil:
 			return name, file, nil
 		case errors.Is(err, fs.ErrExist) && r.parts == 1:
-			return "", nil, fmt.Errorf("record: %s is there already; remove it or name another file", name)
+			return "", nil, fmt.Errorf("%s is there already; remove it or name another file", name)
 		case errors.Is(err, fs.ErrExist):
 			continue
 		default:
-			return "", nil, fmt.Errorf("record: %w", err)
+			return "", nil, err
 		}
 	}
 }

@@ -127,7 +127,7 @@ func New(c Config) (*Recorder, error) {
 	switch ending := strings.ToLower(filepath.Ext(c.Output)); ending {
 	case ".log", ".mcap":
 	default:
-		return nil, fmt.Errorf("record: %q ends with %q, expected .log for a Player log or .mcap", c.Output, ending)
+		return nil, fmt.Errorf("%q ends with %q, expected .log for a Player log or .mcap", c.Output, ending)
 	}
 	if len(c.Servers) == 0 && c.Source == nil {
 		return nil, errors.New("record: neither a Player server nor a source is given")
@@ -160,10 +160,10 @@ func (r *Recorder) worldBeside() error {
 	name := run.WorldName(r.config.Output)
 	f, err := r.config.Create(name)
 	if err == nil {
-		err = errors.Join(r.config.World.WriteZip(f), f.Close())
+		err = errors.Join(r.config.World.WriteZip(f, now()), f.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("record: writing the world beside the log: %w", err)
+		return fmt.Errorf("writing the world beside the log: %w", err)
 	}
 	return nil
 }
@@ -198,7 +198,14 @@ func (r *Recorder) Run(ctx context.Context) error {
 	if errors.Is(err, errEnough) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = nil
 	}
-	return errors.Join(err, r.finish(disk))
+	ending := r.finish(disk)
+	switch {
+	case err == nil || errors.Is(ending, err):
+		return ending
+	case ending == nil || errors.Is(err, ending):
+		return err
+	}
+	return errors.Join(err, ending)
 }
 
 // errEnough ends a recording whose source has no more.

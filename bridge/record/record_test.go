@@ -275,7 +275,7 @@ func TestFullDisk(t *testing.T) {
 			},
 		})
 		err := r.Run(t.Context())
-		if !errors.Is(err, errFull) || !strings.Contains(err.Error(), "which can be read") {
+		if !errors.Is(err, errFull) || !strings.Contains(err.Error(), "which can be read") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", ending, err)
 		}
 		lines, n := recorded(t, d.save(t, ending), 0)

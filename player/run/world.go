@@ -86,11 +86,12 @@ func (w *World) attach(out *mcap.Writer, now time.Time) error {
 	return nil
 }
 
-// WriteZip writes the world as a ZIP archive: what stands beside a log.
-func (w *World) WriteZip(to io.Writer) error {
+// WriteZip writes the world as a ZIP archive, what stands beside a log; at is
+// when.
+func (w *World) WriteZip(to io.Writer, at time.Time) error {
 	z := zip.NewWriter(to)
 	for _, f := range w.Files {
-		out, err := z.Create(f.Name)
+		out, err := z.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Deflate, Modified: at})
 		if err == nil {
 			_, err = out.Write(f.Data)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,7 +24,7 @@ var world = &run.World{Files: []run.WorldFile{
 func TestWorld(t *testing.T) {
 	dir := t.TempDir()
 	var zipped bytes.Buffer
-	if err := world.WriteZip(&zipped); err != nil {
+	if err := world.WriteZip(&zipped, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	whole := mcapOf(t, file(t, "1 0 6665 aio 0 1 1 1 7\n"), run.MCAPConfig{World: world})
