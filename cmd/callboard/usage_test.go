@@ -26,7 +26,7 @@ func TestWrongUse(t *testing.T) {
 	}{
 		{2, []string{}, "callboard: no command given; callboard --help lists them"},
 		{2, []string{"wach", "x"}, `callboard: unknown command "wach"; did you mean watch?`},
-		{2, []string{"record", "x"}, `callboard: unknown command "record"`},
+		{2, []string{"recrod", "x"}, `callboard: unknown command "recrod"`},
 		{2, []string{"watch"}, "callboard watch: CONDITION missing"},
 		{2, []string{"watch", "a", "b"}, `argument "b" is left over`},
 		{2, []string{"watch", "laser.min < 1", "--jsn"}, "unknown flag --jsn; did you mean --json?"},

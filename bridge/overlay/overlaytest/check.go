@@ -198,13 +198,19 @@ func (s *schedule) complete(p *client) string {
 			return word + " is unknown"
 		}
 		chain := s.chain(k)
-		if len(chain) == 0 || chain[len(chain)-1] != p.at {
+		attached := len(chain) > 0 && chain[len(chain)-1] == p.at
+		// A client that dropped its last subscription before its new edge knew
+		// of the source wants nothing of it: there need be no way.
+		if !attached && len(p.subs) > 0 {
 			return word + " has no way"
 		}
 		for seq := p.nums[word] + 1; seq <= t.last; seq++ {
 			if !s.passable(p, t, seq) {
 				return fmt.Sprintf("%s is behind: %d of %d, %d names %v", word, p.nums[word], t.last, seq, t.given[seq].names)
 			}
+		}
+		if !attached {
+			continue
 		}
 		keys := s.brokers[s.index(k.Source)].b.Keys()
 		at := slices.IndexFunc(keys, func(i overlay.KeyInfo) bool { return i.Key == k })
