@@ -10,6 +10,8 @@ import (
 
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // match measures the matcher alone: readings against many subscriptions.
@@ -114,41 +116,37 @@ func (r *matchRun) fill(ctx context.Context, texts *matchTexts) (*subscribe.Matc
 	if err != nil {
 		return nil, err
 	}
-	// Compiling may go ahead on another processor.
-	type compiled struct {
-		sub     *subscribe.Subscription
-		problem *subscribe.Problem
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	ahead, done := make(chan compiled, 256), make(chan struct{})
-	go func() {
-		defer close(done)
-		defer close(ahead)
-		for i := range r.n {
-			sub, problem := m.Compile(protocol.Subscription{ID: "near", Condition: texts.text(i)})
-			select {
-			case ahead <- compiled{sub, problem}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	defer func() { cancel(); <-done }()
-	// As a broker does after a restart, many clients' sets go in as one change.
+	// As a broker does after a restart: what clients' connections compile side
+	// by side goes in as one change of many sets.
 	together := max(1000, r.n/8)
-	i, sets := 0, make([]subscribe.Set, 0, together)
-	for c := range ahead {
-		if c.problem != nil {
-			return nil, c.problem
+	for from := 0; from < r.n && ctx.Err() == nil; from += together {
+		sets := make([]subscribe.Set, min(together, r.n-from))
+		if err := compileSets(m, texts, from, sets); err != nil {
+			return nil, err
 		}
-		sets = append(sets, subscribe.Set{Key: subscribe.Key(i), Subscriptions: []*subscribe.Subscription{c.sub}})
-		if i++; len(sets) == together {
-			m.InstallAll(sets)
-			sets = sets[:0]
-		}
+		m.InstallAll(sets)
 	}
-	m.InstallAll(sets)
 	return m, ctx.Err()
+}
+
+// compileSets compiles a set of one subscription each, from a number on, on all
+// processors.
+func compileSets(m *subscribe.Matcher, texts *matchTexts, from int, sets []subscribe.Set) error {
+	var group errgroup.Group
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		group.Go(func() error {
+			for i := w; i < len(sets); i += workers {
+				sub, problem := m.Compile(protocol.Subscription{ID: "near", Condition: texts.text(from + i)})
+				if problem != nil {
+					return problem
+				}
+				sets[i] = subscribe.Set{Key: subscribe.Key(from + i), Subscriptions: []*subscribe.Subscription{sub}}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // changes measures what one more subscription takes.
