@@ -244,7 +244,7 @@ func (s *schedule) passable(p *client, t *truth, seq uint64) bool {
 	}
 	g, ok := t.given[seq]
 	for _, s := range g.by {
-		if a := p.subs[s.ID]; a != nil && slices.Contains(a.versions, s) {
+		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) {
 			return false
 		}
 	}
@@ -366,11 +366,18 @@ func (s *schedule) nothingStray() {
 }
 
 // anyPassable tells whether what is retained are numbers that were passed over
-// towards the client, which it cannot acknowledge.
+// towards the client. It cannot acknowledge them: what came over a connection
+// before counts once the connection in use has gone that far.
 func (s *schedule) anyPassable(k overlay.KeyInfo) bool {
-	at := slices.IndexFunc(s.clients, func(p *client) bool { return p.name == k.Key.Client })
+	p := s.clients[slices.IndexFunc(s.clients, func(p *client) bool { return p.name == k.Key.Client })]
 	word := overlay.SourceWord(k.Key.Source, k.Key.Stamp)
-	return s.clients[at].nums[word] >= k.Num && s.clients[at].nums[word] < k.Last
+	done := min(p.wire[word], p.nums[word])
+	for seq := done + 1; seq <= k.Last; seq++ {
+		if !s.passable(p, s.truth[k.Key], seq) {
+			return false
+		}
+	}
+	return done >= k.Num && done < k.Last
 }
 
 // undisturbed looks whether anything was asked for twice without a fault.

@@ -44,6 +44,17 @@ type attempt struct {
 type asked struct {
 	sub      *overlay.Subscription
 	versions []*overlay.Subscription // all, since its subscribe
+
+	// behind is the attachment of the hello that it was asked for behind, too;
+	// 0 if there was none. That hello did not list it, so what the connection in
+	// use began has ended, and what goes on is what begins behind the hello.
+	behind uint64
+}
+
+// isFor tells whether a notification is for the subscription: one of its
+// versions has matched, in a set that was not older than its begin.
+func (a *asked) isFor(g given, s *overlay.Subscription) bool {
+	return slices.Contains(a.versions, s) && g.attachment >= a.behind
 }
 
 // truth is what the observer knows of a key.
@@ -55,9 +66,10 @@ type truth struct {
 }
 
 type given struct {
-	reading string
-	names   []string
-	by      []*overlay.Subscription // the versions that matched
+	reading    string
+	names      []string
+	by         []*overlay.Subscription // the versions that matched
+	attachment uint64                  // of the source's set, when it was given
 }
 
 // observe learns the truth from what a broker stores.
@@ -91,7 +103,7 @@ func (c *cluster) observe(i int, r overlay.Record) {
 			if t == nil || h.Seq != t.last+1 {
 				failf("%s gives %v out of turn", brokerName(i), h)
 			}
-			g := given{reading: string(r.Reading.JSON)}
+			g := given{reading: string(r.Reading.JSON), attachment: c.epochs[keys[h.Handle]].Attachment}
 			n, _ := strconv.Atoi(g.reading)
 			for _, name := range h.Names {
 				g.names = append(g.names, name.ID)
@@ -262,7 +274,11 @@ func (p *client) subscribe(id string, every int, keep string) {
 }
 
 func (p *client) subscribes(s *overlay.Subscription) {
-	p.subs[s.ID] = &asked{s, []*overlay.Subscription{s}}
+	a := &asked{sub: s, versions: []*overlay.Subscription{s}}
+	if p.next != nil {
+		a.behind = p.attachment
+	}
+	p.subs[s.ID] = a
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Subscribe{Conn: c, Subscription: s} })
 }
 
@@ -430,7 +446,7 @@ func (p *client) mayPass(t *truth, word string, seq uint64) {
 // wants gives a subscription that a notification is for and that goes on, "" if there is none.
 func (p *client) wants(g given) string {
 	for _, s := range g.by {
-		if a := p.subs[s.ID]; a != nil && slices.Contains(a.versions, s) && a.sub.Keep != protocol.KeepLatest {
+		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) && a.sub.Keep != protocol.KeepLatest {
 			return s.ID
 		}
 	}
