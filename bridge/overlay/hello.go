@@ -50,11 +50,15 @@ func (b *Broker) hello(h *Hello) {
 	if b.resume(s, nums, before, change(before, ended, put)) { // the matcher gets the whole set
 		ended, put = nil, nil
 	}
-	b.welcome(s)
-	for i := range h.Refused {
-		refused := h.Refused[i]
-		refused.Op = protocol.OpError
-		b.send(h.Conn, &refused)
+	if s.conn == nil { // L4: a key knows of a newer attachment, and the connection is closed
+		tell = nil
+	} else {
+		b.welcome(s)
+		for i := range h.Refused {
+			refused := h.Refused[i]
+			refused.Op = protocol.OpError
+			b.send(h.Conn, &refused)
+		}
 	}
 	b.changeSet(s, before, ended, put, tell, true)
 	b.lookUp(s)
