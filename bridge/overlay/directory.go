@@ -134,7 +134,8 @@ func (b *Broker) hastenRegister() { b.hasten = true }
 func (b *Broker) onRegister(from BrokerID, m *Register) {
 	d := &b.directory
 	r := d.brokers[from]
-	if r == nil {
+	back := r == nil
+	if back {
 		if len(d.brokers) >= maxBrokers {
 			return
 		}
@@ -169,7 +170,11 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 	answers := map[BrokerID]*Sources{}
 	for _, client := range slices.Sorted(maps.Keys(d.clients)) {
 		w := d.clients[client]
-		if w.known && b.name(w) {
+		again := back && w.named[from] // it was forgotten here, and answers meanwhile lacked it
+		if again {
+			b.newAnswer(w)
+		}
+		if w.known && (b.name(w) || again) {
 			edge := w.epoch.Edge
 			if answers[edge] == nil {
 				answers[edge] = &Sources{}
@@ -193,10 +198,13 @@ func (b *Broker) name(w *whereabouts) (news bool) {
 		}
 	}
 	if news {
-		w.version = max(w.version+1, uint64(max(b.now, 0)))
+		b.newAnswer(w)
 	}
 	return news
 }
+
+// newAnswer counts a change of the answer.
+func (b *Broker) newAnswer(w *whereabouts) { w.version = max(w.version+1, uint64(max(b.now, 0))) }
 
 // sourcesOf tells an edge what is known of a client's set.
 func (b *Broker) sourcesOf(w *whereabouts) ClientSources {
@@ -427,7 +435,7 @@ func (b *Broker) nameSource(s *session, source SourceBroker) {
 	if source.Stamp <= 0 || source.Broker == "" || b.isDead(k) || len(s.inboxes) >= maxSources {
 		return
 	}
-	b.edgeSubscribe(s, k, 0, s.hash, nil)
+	b.beginFar(s, k)
 }
 
 // forgetDirectory forgets who has not been heard of for the session time.

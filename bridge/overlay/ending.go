@@ -71,7 +71,7 @@ func (b *Broker) endFar(in *inbox, stamp Stamp) {
 	next := Key{Client: k.Client, Session: k.Session, Source: k.Source, Stamp: stamp}
 	if b.inboxOf(next) == nil && !b.isDead(next) {
 		b.nextRevision(s)
-		b.edgeSubscribe(s, next, 0, s.hash, nil)
+		b.beginFar(s, next)
 	}
 	b.pump(in)
 }

@@ -98,8 +98,8 @@ func (s *set) whole() *SetChange {
 // edgeSubscribe is a subscribe of the client itself, whose edge this is, for a
 // key whose source is elsewhere: S1, S3, S4, S5. The change is that of the set
 // from the one that the session had before; back says that the client has
-// attached anew, with num.
-func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange) {
+// attached anew, with num; missing, if it is not nil, that the source is to see it.
+func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange, missing *Missing) {
 	r := b.routes[k]
 	if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1
 		b.attachedElsewhere(s, r.epoch.Attachment)
@@ -136,18 +136,31 @@ func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, chang
 	if r == nil { // S4
 		r = &route{key: k, epoch: s.epoch, down: b.cfg.ID, num: num, hash: s.hash}
 		b.routes[k] = r
-		b.join(r, b.path(k.Source), set, nil)
+		b.join(r, b.path(k.Source), set, missing)
 		return
 	}
 	old, changed := r.down, r.hash != s.hash // S5
 	r.epoch, r.down, r.num, r.hash = s.epoch, b.cfg.ID, num, s.hash
 	b.fetch(old, k, s.epoch, num, FetchID{}, "")
 	switch {
-	case r.up == "":
-		b.join(r, b.path(k.Source), set, nil)
+	case r.up == "" || missing != nil:
+		b.join(r, b.path(k.Source), set, missing)
 	case changed:
 		b.join(r, r.rest, s.whole(), nil)
 	}
+}
+
+// beginFar begins a key that the client has not named. An older edge may have
+// begun it too, with a set of the same hash, whose names are not those of
+// subscriptions that have begun here since (liveThere). If there may be such
+// the subscribe goes to the source, whoever has a route: what is given from
+// then on is of this set.
+func (b *Broker) beginFar(s *session, k Key) {
+	var missing *Missing
+	if s.anySub(func(sub *sub) bool { return sub.since != Epoch{} }) {
+		missing = &Missing{}
+	}
+	b.edgeSubscribe(s, k, 0, s.hash, nil, missing)
 }
 
 // renew subscribes again, all the way to the source, and names what is missing.

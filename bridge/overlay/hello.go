@@ -278,7 +278,7 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 			in.ended = true
 			s.addInbox(in)
 		case r.source != b.cfg.ID:
-			b.edgeSubscribe(s, key, r.num, before, nil)
+			b.edgeSubscribe(s, key, r.num, before, nil, nil)
 		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num < e.next:
 			b.adopt(e, s, r.num, nil)
 			e.inbox.told = r.num
@@ -301,7 +301,7 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 // goOn is the subscribe of a key that the session has an inbox of here (S3).
 func (b *Broker) goOn(s *session, in *inbox, before Hash, change *SetChange) {
 	if in.far != nil && !in.ended {
-		b.edgeSubscribe(s, in.key, in.buf.num, before, change)
+		b.edgeSubscribe(s, in.key, in.buf.num, before, change, nil)
 	}
 }
 

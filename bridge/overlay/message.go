@@ -32,7 +32,7 @@ type SetChange struct {
 // Member is a subscription of a set.
 type Member struct{ Subscription *Subscription }
 
-// Missing names numbers that a renewal asks for again.
+// Missing names numbers that a renewal asks for again; From 0: none.
 type Missing struct {
 	From, To uint64 // To 0: all from From on
 }

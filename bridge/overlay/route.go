@@ -70,7 +70,7 @@ func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
 	}
 	if source && (made || m.Missing != nil) { // S6
 		missing := Missing{From: m.Num + 1}
-		if m.Missing != nil {
+		if m.Missing != nil && (m.Missing.From > 0 || !made) {
 			missing = *m.Missing
 		}
 		b.fill(b.keys[k], missing)
@@ -131,7 +131,8 @@ func (b *Broker) broken(r *route, state *LinkState) {
 // registry (S7). It tells whether the key goes on.
 func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	e := b.keys[m.Key]
-	forgotten := e == nil && (m.Key.Stamp != b.stamp || m.Num > 0)
+	ended := e != nil && e.inbox.ended // its store was lost: it gives no more numbers
+	forgotten := ended || e == nil && (m.Key.Stamp != b.stamp || m.Num > 0)
 	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
 	unclear := !forgotten && (full || !b.brings(e, m))
 	if forgotten || unclear {
@@ -144,6 +145,9 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 		if m.Key.Stamp >= b.stamp {
 			b.stamp = max(b.stamp, m.Key.Stamp)
 			b.newStamp()
+		}
+		if ended {
+			b.giveRest(from, e, m)
 		}
 		b.tell(from, &GoneMessage{Key: m.Key, Stamp: b.stamp})
 		return false
@@ -174,6 +178,18 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 		b.changeMembers(e, m.Set.Drop, m.Set.Put, false)
 	}
 	return true
+}
+
+// giveRest gives what the store has left of a sequence that has ended to an
+// edge that is elsewhere, before it is told so.
+func (b *Broker) giveRest(from BrokerID, e *entry, m *SubscribeMessage) {
+	first := m.Num + 1
+	if m.Missing != nil {
+		first = max(first, m.Missing.From)
+	}
+	items := b.itemsOf(e.inbox, first, e.next-1)
+	b.stats.Resent += uint64(len(items))
+	b.replay(from, m.Key, items)
 }
 
 // brings tells whether the message lets the source have the set that it names.

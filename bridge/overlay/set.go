@@ -199,7 +199,7 @@ func (b *Broker) changeElsewhere(s *session, before Hash, drop []string, put []*
 			if c == nil {
 				c = change(before, drop, put)
 			}
-			b.edgeSubscribe(s, in.key, in.buf.num, before, c)
+			b.edgeSubscribe(s, in.key, in.buf.num, before, c, nil)
 		}
 	}
 	b.lookUp(s)
