@@ -36,6 +36,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	$(BIN) bench mcap
 	$(BIN) bench push
 	$(BIN) bench query
+	$(BIN) bench replay
 	$(BIN) bench roam
 	$(BIN) bench sim
 	$(BIN) bench player
