@@ -483,3 +483,65 @@ func TestNoAllocationWhenNothingMatches(t *testing.T) {
 		t.Errorf("%v allocations, %d matched", n, len(r.got))
 	}
 }
+
+// Whatever the condition reads and the policy holds, a reading that tells nobody anything costs no memory; and of one
+// that is told, what it costs does not grow with the subscriptions it is told to, but for the list of them.
+func TestNoAllocationBeyondTheMatches(t *testing.T) {
+	conditions := []string{
+		"position.x > prev.position.x", "laser.min < prev.laser.min + 9", "sector(laser, 150, -150) < 9 && laser.left <= 8",
+		"laser.bearing > -3 and not (laser.front < 0)", "distance(1, 1) < 99 || inside(\"dock\")", "angle_diff(position.yaw, deg(30)) < 4",
+		"any(laser.ranges, # < 5)", "all(laser.ranges, # < 9)", "none(laser.ranges, # > 9)", "count(laser.ranges, # < 9) > 3",
+		"any(laser.ranges, # < position.x)", "laser.ranges[0] < laser.ranges[1] + 9", "laser.max - laser.min < 99",
+		"position.x + position.y * 2 < 1e9", `robot startsWith "r" && robot in ["r1", "r2"]`, `interface == "laser" || position.stall`,
+		"laser.time >= position.time - 9", "laser.count == 181",
+		"position.speed < 3 ? laser.min < 9 : laser.min < 1",
+	}
+	data := [2]*iface.LaserData{}
+	for i := range data {
+		data[i] = &iface.LaserData{MinAngle: -1, MaxAngle: 1, MaxRange: 8, Ranges: make([]float32, 181)}
+		for j := range data[i].Ranges {
+			data[i].Ranges[j] = float32(1 + (i+j)%4)
+		}
+	}
+	at := &iface.Position2DData{}
+	// costs tells the allocations of two scans and a pose, when each condition holds throughout.
+	costs := func(options protocol.Subscription, copies int) (n float64, told int) {
+		m := newMatcher(t)
+		for k := range copies {
+			var set []*Subscription
+			for i, c := range conditions {
+				options.ID, options.Condition = fmt.Sprint(i), c
+				set = append(set, compile(t, m, options))
+			}
+			m.Install(Key(k), set)
+		}
+		s := m.NewSession(SessionConfig{Robot: "r1", Emit: func(*Matched) { told++ }, Failed: func(f Failure) { t.Fatal(f) }})
+		s.Up([]*player.Device{laser0, position0})
+		time := 0.0
+		round := func() {
+			time++
+			at.Pos.Px++
+			for _, d := range data {
+				time++
+				s.Arrive(player.Reading{Device: laser0, Time: time, Payload: d})
+			}
+			s.Arrive(player.Reading{Device: position0, Time: time, Payload: at})
+			s.Flush()
+		}
+		for range 5 {
+			round()
+		}
+		told = 0
+		return testing.AllocsPerRun(100, round), told
+	}
+	for _, options := range []protocol.Subscription{{Trigger: "rising"}, {Trigger: "change"}, {Trigger: "rising", For: 1e6}, {MinInterval: 1e6}} {
+		if n, told := costs(options, 3); n != 0 || told != 0 {
+			t.Errorf("%+v: %v allocations, %d told", options, n, told)
+		}
+	}
+	one, told := costs(protocol.Subscription{}, 1)
+	many, _ := costs(protocol.Subscription{}, 50)
+	if told == 0 || one > 15 || many > one+15 {
+		t.Errorf("%d told: %v allocations for a subscription of each condition, %v for fifty", told, one, many)
+	}
+}

@@ -168,9 +168,6 @@ func (q *Query) WantsRobot(name string) bool {
 	return false
 }
 
-// Subscriptions are what is asked.
-func (q *Query) Subscriptions() []protocol.Subscription { return q.config.Subscriptions }
-
 // Kinds gives the kinds of views that the conditions name, in order; none if
 // one of them names none, so that every reading tests it.
 func (q *Query) Kinds() (kinds []view.Kind) {

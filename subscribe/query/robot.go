@@ -50,9 +50,6 @@ func (q *Query) NewRobot(name string, sink Sink) *Robot {
 		held: make([]span, len(q.subs)), tally: newTally(name, len(q.subs))}
 }
 
-// Name is the robot's name.
-func (r *Robot) Name() string { return r.name }
-
 // Up begins a session with these devices. continued: it is the one that is up
 // already, at the beginning of the next file of a recording. The session of a
 // robot that is up goes on, too, when another recorder tells of other devices
