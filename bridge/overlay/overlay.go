@@ -203,6 +203,7 @@ func (b *Broker) Step(now Instant, in Input) {
 	b.do(in)
 	if b.rerouted {
 		b.rerouted = false
+		b.tellReached()
 		b.failCalls()
 	}
 	if b.hasten && b.now >= b.hastenAt {

@@ -20,6 +20,8 @@ type topology struct {
 	links  map[BrokerID]uint64 // neighbours whose link is up, with the link's session
 	states map[BrokerID]*heardState
 	paths  map[BrokerID][]BrokerID // that have been asked for since the last change
+	reach  map[BrokerID]bool       // brokers that could be reached at the last step's end
+	news   map[BrokerID]bool       // whose state this step has flooded
 }
 
 type heardState struct {
@@ -28,7 +30,8 @@ type heardState struct {
 }
 
 func newTopology() topology {
-	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}}
+	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{},
+		reach: map[BrokerID]bool{}, news: map[BrokerID]bool{}}
 }
 
 // linkUp begins a session with a neighbour: it is told all link states.
@@ -100,6 +103,7 @@ func (b *Broker) numberOwnState(number uint64) {
 
 func (b *Broker) keepState(s *LinkState) {
 	b.topology.states[s.Broker] = &heardState{LinkState: *s, heard: b.now}
+	b.topology.news[s.Broker] = true
 	clear(b.topology.paths)
 	b.rerouted = true
 }
@@ -135,6 +139,32 @@ func (b *Broker) learn(s *LinkState, from BrokerID) {
 	b.keepState(s)
 	b.flood(s, from)
 	b.renewStranded()
+}
+
+// tellReached tells the neighbours the states of brokers that have come into
+// reach. A neighbour may have forgotten them, which others behind it have not
+// yet: those would not pass on what is no news to them.
+func (b *Broker) tellReached() {
+	t := &b.topology
+	before := t.reach
+	t.reach = map[BrokerID]bool{b.cfg.ID: true}
+	for todo := []BrokerID{b.cfg.ID}; len(todo) > 0; todo = todo[1:] {
+		state := t.states[todo[0]]
+		if state == nil {
+			continue
+		}
+		for _, y := range state.Neighbours {
+			if t.reach[y] || !t.usable(todo[0], y) {
+				continue
+			}
+			t.reach[y] = true
+			todo = append(todo, y)
+			if !before[y] && !t.news[y] {
+				b.flood(&t.states[y].LinkState, "")
+			}
+		}
+	}
+	clear(t.news)
 }
 
 // renewStranded has the keys here renewed that have no way up, now that there

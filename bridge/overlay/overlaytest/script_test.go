@@ -21,8 +21,9 @@ type script struct {
 
 // TestTranscripts runs the scripts in testdata.
 //
-//	network brokers=6 sources=(b4,b5) [inbox=N]   a row of brokers, all links up
+//	network 6 b4 b5                               a row of six brokers, all links up; two of them have a robot
 //	network 4 b1 +b1-b4 inbox=3                   with a further link, and small inboxes
+//	network 4 b1 keep=5 registry=b4               with a short session time (s), and the registry not at b1
 //	attach c b6 | detach c | roam c b1            a client; roam is both
 //	move c b1                                     with the old connection until the new one is welcome
 //	forget c                                      the program starts anew
@@ -212,17 +213,23 @@ func (s *script) network(n int, sources []string) {
 	}
 	var cfg overlay.Config
 	var robots []string
+	registry := 0
 	for _, word := range sources {
 		if ends, ok := strings.CutPrefix(word, "+"); ok {
 			a, b, _ := strings.Cut(ends, "-")
 			links = append(links, linkOf(s.broker(a), s.broker(b)))
 		} else if limit, ok := strings.CutPrefix(word, "inbox="); ok {
 			cfg.Inbox.Count, _ = strconv.Atoi(limit)
+		} else if seconds, ok := strings.CutPrefix(word, "keep="); ok {
+			n, _ := strconv.Atoi(seconds)
+			cfg.Inbox.Keep = overlay.Duration(n) * overlay.Second
+		} else if name, ok := strings.CutPrefix(word, "registry="); ok {
+			registry = s.broker(name)
 		} else {
 			robots = append(robots, word)
 		}
 	}
-	s.cluster = newCluster(Bytes(nil), n, links, cfg, 0, nil)
+	s.cluster = newCluster(Bytes(nil), n, links, cfg, registry, nil)
 	s.settle(1 << 30)
 	for _, name := range robots {
 		s.appeared[s.broker(name)] = true
