@@ -441,12 +441,16 @@ func (b *Broker) nameSource(s *session, source SourceBroker) {
 // forgetDirectory forgets who has not been heard of for the session time.
 func (b *Broker) forgetDirectory() {
 	before := b.now - Instant(b.cfg.Inbox.Keep)
-	for _, id := range slices.Sorted(maps.Keys(b.directory.brokers)) {
-		r := b.directory.brokers[id]
+	var gone []BrokerID
+	for id, r := range b.directory.brokers {
 		if r.heard < before {
-			b.claim(id, nil)
-			delete(b.directory.brokers, id)
+			gone = append(gone, id)
 		}
+	}
+	slices.Sort(gone)
+	for _, id := range gone {
+		b.claim(id, nil)
+		delete(b.directory.brokers, id)
 	}
 	for client, w := range b.directory.clients {
 		if w.heard < before {

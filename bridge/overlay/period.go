@@ -42,6 +42,7 @@ func (b *Broker) passTime() {
 		b.forgetDirectory()
 		b.holdRefused()
 		b.forgetBrokers()
+		b.announce()
 		b.forgetCalls()
 	}
 }

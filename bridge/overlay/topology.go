@@ -18,10 +18,13 @@ const (
 // others say of theirs. Paths are computed from it.
 type topology struct {
 	links  map[BrokerID]uint64 // neighbours whose link is up, with the link's session
+	near   []BrokerID          // the same, sorted
 	states map[BrokerID]*heardState
 	paths  map[BrokerID][]BrokerID // that have been asked for since the last change
-	reach  map[BrokerID]bool       // brokers that could be reached at the last step's end
-	news   map[BrokerID]bool       // whose state this step has flooded
+	reach  map[BrokerID]bool       // brokers that could be reached when that changed last
+	news   map[BrokerID]bool       // whose state has changed since
+
+	announced Instant // when this broker flooded its own state last
 }
 
 type heardState struct {
@@ -43,7 +46,7 @@ func (b *Broker) linkUp(in *LinkUp) {
 		b.lostLink(in.Neighbour)
 	}
 	b.networked = true
-	b.topology.links[in.Neighbour] = in.Session
+	b.topology.setLink(in.Neighbour, in.Session)
 	b.ownState()
 	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
 		if id != b.cfg.ID {
@@ -51,6 +54,20 @@ func (b *Broker) linkUp(in *LinkUp) {
 		}
 	}
 	b.hastenRegister()
+}
+
+func (t *topology) setLink(neighbour BrokerID, session uint64) {
+	t.links[neighbour] = session
+	if at, found := slices.BinarySearch(t.near, neighbour); !found {
+		t.near = slices.Insert(t.near, at, neighbour)
+	}
+}
+
+func (t *topology) dropLink(neighbour BrokerID) {
+	delete(t.links, neighbour)
+	if at, found := slices.BinarySearch(t.near, neighbour); found {
+		t.near = slices.Delete(t.near, at, at+1)
+	}
 }
 
 // linkDown ends it.
@@ -62,7 +79,7 @@ func (b *Broker) linkDown(in *LinkDown) {
 
 // lostLink applies B1, B2 and F to what the link carried.
 func (b *Broker) lostLink(neighbour BrokerID) {
-	delete(b.topology.links, neighbour)
+	b.topology.dropLink(neighbour)
 	delete(b.frames, neighbour)
 	b.ownState()
 	var lost []*route
@@ -96,20 +113,25 @@ func (b *Broker) ownState() {
 }
 
 func (b *Broker) numberOwnState(number uint64) {
-	own := LinkState{Broker: b.cfg.ID, Number: number, URL: b.cfg.URL, Neighbours: slices.Sorted(maps.Keys(b.topology.links))}
+	b.topology.announced = b.now
+	own := LinkState{Broker: b.cfg.ID, Number: number, URL: b.cfg.URL, Neighbours: slices.Clone(b.topology.near)}
 	b.keepState(&own)
 	b.flood(&own, "")
 }
 
 func (b *Broker) keepState(s *LinkState) {
+	old := b.topology.states[s.Broker]
 	b.topology.states[s.Broker] = &heardState{LinkState: *s, heard: b.now}
+	if old != nil && slices.Equal(old.Neighbours, s.Neighbours) {
+		return
+	}
 	b.topology.news[s.Broker] = true
 	clear(b.topology.paths)
 	b.rerouted = true
 }
 
 func (b *Broker) flood(s *LinkState, but BrokerID) {
-	for _, id := range slices.Sorted(maps.Keys(b.topology.links)) {
+	for _, id := range b.topology.near {
 		if id != but {
 			b.tell(id, s)
 		}
@@ -139,6 +161,14 @@ func (b *Broker) learn(s *LinkState, from BrokerID) {
 	b.keepState(s)
 	b.flood(s, from)
 	b.renewStranded()
+}
+
+// announce floods this broker's state again a few times in a session time, so
+// that those who have forgotten it, for whatever reason, learn of it again.
+func (b *Broker) announce() {
+	if b.now-b.topology.announced >= Instant(b.cfg.Inbox.Keep)/4 {
+		b.ownState()
+	}
 }
 
 // tellReached tells the neighbours the states of brokers that have come into
@@ -305,10 +335,14 @@ func (b *Broker) flush() {
 	if len(b.frames) == 0 {
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(b.frames)) {
+	for _, id := range b.topology.near {
+		frame := b.frames[id]
+		if len(frame) == 0 {
+			continue
+		}
 		b.stats.Frames++
-		strip(b.frames[id])
-		b.put(&Frame{Neighbour: id, Session: b.topology.links[id], Messages: b.frames[id]})
+		strip(frame)
+		b.put(&Frame{Neighbour: id, Session: b.topology.links[id], Messages: frame})
 	}
 	clear(b.frames)
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
@@ -379,33 +380,42 @@ func (c *cluster) publish(i int) {
 		}
 	}
 	c.reading++
-	c.tested[c.reading] = map[overlay.Handle][]*overlay.Subscription{}
-	m := &overlay.Matched{Reading: &overlay.Reading{
-		Robot: "r" + string(x.name), Interface: "laser", Time: float64(c.reading), JSON: fmt.Appendf(nil, "%d", c.reading),
-	}}
 	handles := make([]overlay.Handle, 0, len(x.sets))
 	for h := range x.sets {
 		handles = append(handles, h)
 	}
 	slices.Sort(handles)
+	var hits []overlay.Hit
 	for _, h := range handles {
 		hit := overlay.Hit{Handle: h, Set: x.sets[h].set}
 		for _, id := range sortedKeys(x.sets[h].subs) {
 			if c.reading%len(x.sets[h].subs[id].Condition) == 0 {
 				hit.Names = append(hit.Names, protocol.Matched{ID: id})
-				c.tested[c.reading][h] = append(c.tested[c.reading][h], x.sets[h].subs[id])
+				c.tests(h, x.sets[h].subs[id])
 			}
 		}
 		if len(hit.Names) > 0 {
-			m.Hits = append(m.Hits, hit)
+			hits = append(hits, hit)
 		}
 	}
-	if len(m.Hits) > 0 {
-		c.step(i, m)
+	if len(hits) > 0 {
+		c.step(i, &overlay.Matched{Hits: hits, Reading: &overlay.Reading{
+			Robot: "r" + string(x.name), Interface: "laser", Time: float64(c.reading), JSON: strconv.AppendInt(nil, int64(c.reading), 10),
+		}})
 	}
 	if !c.slow {
 		delete(c.tested, c.reading)
 	}
+}
+
+// tests takes note of what the present reading has matched.
+func (c *cluster) tests(h overlay.Handle, s *overlay.Subscription) {
+	of := c.tested[c.reading]
+	if of == nil {
+		of = map[overlay.Handle][]*overlay.Subscription{}
+		c.tested[c.reading] = of
+	}
+	of[h] = append(of[h], s)
 }
 
 // deliver hands the next frame of a link over.
@@ -413,7 +423,7 @@ func (c *cluster) deliver(w *way) {
 	f := w.take()
 	messages := clone(f.messages)
 	if !c.registryUp {
-		messages = slices.DeleteFunc(messages, func(m overlay.Message) bool { _, routed := m.(*overlay.RoutedMessage); return routed })
+		messages = slices.DeleteFunc(slices.Clone(messages), func(m overlay.Message) bool { _, routed := m.(*overlay.RoutedMessage); return routed })
 	}
 	c.step(w.to, &overlay.FrameReceived{Neighbour: c.brokers[w.from].name, Session: f.session, Messages: messages})
 }
@@ -431,6 +441,9 @@ func (c *cluster) busy() []*way {
 
 // clone gives a frame as the link's other end reads it: readings of its own.
 func clone(messages []overlay.Message) []overlay.Message {
+	if !slices.ContainsFunc(messages, carriesReadings) {
+		return messages
+	}
 	readings := map[*overlay.Reading]*overlay.Reading{}
 	own := func(r *overlay.Reading) *overlay.Reading {
 		if r == nil {
@@ -458,6 +471,14 @@ func clone(messages []overlay.Message) []overlay.Message {
 		}
 	}
 	return all
+}
+
+func carriesReadings(m overlay.Message) bool {
+	switch m.(type) {
+	case *overlay.NotifyMessage, *overlay.ReplayMessage:
+		return true
+	}
+	return false
 }
 
 // keep copies a record that is valid until the next step only.
