@@ -8,6 +8,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/run"
+	"callboard/subscribe/view"
 )
 
 // Reading is a reading as a broker tells it: what conditions see, not what the
@@ -44,14 +45,29 @@ type seen struct {
 	Stall       bool       `json:"stall"`
 }
 
+// Retold makes messages again of the readings of one session with a device
+// that is no laser, ranger, sonar or position; nil for those, and for what
+// conditions of this version do not know.
+type Retold = view.Retold
+
+// NewRetold makes one for a device that comes up.
+func NewRetold(d *player.Device) *Retold {
+	if r, ok := view.NewRetold(d.Interf); ok {
+		return r
+	}
+	return nil
+}
+
 // Records makes the records that stand for a reading: Player messages that
 // give the same reading again, the device's configuration before them if d
 // does not have it, and the object itself, which an MCAP file keeps as it is.
 // d is the device as far as it is known; what is known after the records comes
-// back. An interface that no message is made for gives the object only.
-func (r *Reading) Records(d *player.Device) ([]run.Record, *player.Device, error) {
+// back. retold is that of the device. An interface that no message is made for
+// gives the object only.
+func (r *Reading) Records(d *player.Device, retold *Retold) ([]run.Record, *player.Device, error) {
 	var s seen
-	if err := json.Unmarshal(r.Object, &s); err != nil {
+	messages, err := s.answers(r.Object, d, retold)
+	if err != nil {
 		return nil, d, fmt.Errorf("record: the reading of %s %s: %w", r.Robot, d.Addr, err)
 	}
 	head := run.Record{Robot: r.Robot, World: r.World, Player: r.Broker}
@@ -64,7 +80,7 @@ func (r *Reading) Records(d *player.Device) ([]run.Record, *player.Device, error
 		known.Kind, known.Device = run.Known, d
 		out = append(out, known)
 	}
-	for i, m := range s.messages(d) {
+	for i, m := range messages {
 		rec := head
 		rec.Kind, rec.Device, rec.Payload = run.Data, d, m.Payload
 		rec.Header = player.Header{Addr: d.Addr, Type: player.Data, Subtype: m.Subtype, Timestamp: r.Time}
@@ -73,13 +89,25 @@ func (r *Reading) Records(d *player.Device) ([]run.Record, *player.Device, error
 		}
 		out = append(out, rec)
 	}
-	if len(out) == 0 || out[len(out)-1].Kind != run.Data {
+	if len(messages) == 0 {
 		rec := head
 		rec.Kind, rec.Device, rec.Object = run.Data, d, r.Object
 		rec.Header = player.Header{Addr: d.Addr, Type: player.Data, Timestamp: r.Time}
 		out = append(out, rec)
 	}
 	return out, d, nil
+}
+
+// answers gives the Player messages that give the reading again.
+func (s *seen) answers(object []byte, d *player.Device, retold *Retold) ([]iface.Answer, error) {
+	if retold != nil {
+		subtype, payload, err := retold.Message(object)
+		return []iface.Answer{{Subtype: subtype, Payload: payload}}, err
+	}
+	if err := json.Unmarshal(object, s); err != nil {
+		return nil, err
+	}
+	return s.messages(d), nil
 }
 
 // config gives what a ranger's reading tells of its configuration; nil if the
@@ -95,7 +123,7 @@ func (s *seen) config(d *player.Device) *player.RangerConfig {
 	return c
 }
 
-// messages gives the Player messages that give the reading again.
+// messages gives those of a laser, ranger, sonar or position.
 func (s *seen) messages(d *player.Device) []iface.Answer {
 	switch d.Interf {
 	case player.InterfaceLaser:

@@ -77,7 +77,7 @@ func TestReadingsOfABroker(t *testing.T) {
 			_, object, _ := bytes.Cut([]byte(live.told[0]), []byte(" "))
 			d := &test.broker
 			reading := record.Reading{Robot: "r0", Time: 1.25, Object: object}
-			records, after, err := reading.Records(d)
+			records, after, err := reading.Records(d, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestReadingsOfABroker(t *testing.T) {
 			if len(replayed.told) != 1 || replayed.told[0] != live.told[0] {
 				t.Fatalf("live %s, recorded %s", live.told, replayed.told)
 			}
-			if again, _, _ := reading.Records(after); len(again) > len(records) || test.device.Config != nil && len(again) >= len(records) {
+			if again, _, _ := reading.Records(after, nil); len(again) > len(records) || test.device.Config != nil && len(again) >= len(records) {
 				t.Fatalf("what is known is told again: %d records, then %d", len(records), len(again))
 			}
 		}

@@ -37,7 +37,7 @@ func (p *program) recordBroker(ctx context.Context, c *cli.Context, r *record.Co
 		return err
 	}
 	s := callboard.Subscription{ID: "record", Condition: "true", Robots: textsOf(c, "robot"), Devices: devices}
-	b := &brokerSource{client: client, subscription: s, log: r.Logger, robots: map[string]*brokerRobot{}}
+	b := &brokerSource{client: client, subscription: s, log: r.Logger, robots: map[string]*brokerRobot{}, told: map[player.Interface]bool{}}
 	r.Source = func(ctx context.Context, put func(*run.Record)) error {
 		defer client.Close()
 		b.put = put
@@ -53,7 +53,8 @@ type brokerSource struct {
 	log          *slog.Logger
 	put          func(*run.Record)
 	robots       map[string]*brokerRobot
-	ports        uint32 // given so far
+	ports        uint32                    // given so far
+	told         map[player.Interface]bool // interfaces of which something was left out
 }
 
 // brokerRobot is a robot whose readings come.
@@ -61,6 +62,7 @@ type brokerRobot struct {
 	name, world, player string
 	port                uint32 // in the recording: a broker does not tell the server's
 	devices             map[string]*player.Device
+	retold              map[string]*record.Retold // of this session
 	up                  bool
 }
 
@@ -128,7 +130,7 @@ func geometryOf(g *robots.Geometry) *player.Geometry {
 func (b *brokerSource) robot(name string) *brokerRobot {
 	r := b.robots[name]
 	if r == nil {
-		r = &brokerRobot{name: name, port: player.DefaultPort + b.ports, devices: map[string]*player.Device{}}
+		r = &brokerRobot{name: name, port: player.DefaultPort + b.ports, devices: map[string]*player.Device{}, retold: map[string]*record.Retold{}}
 		b.ports++
 		b.robots[name] = r
 	}
@@ -198,10 +200,13 @@ func (b *brokerSource) notification(n *callboard.Notification) error {
 	}
 	d := r.device(i, n.Index)
 	reading := record.Reading{Robot: r.name, World: r.world, Broker: r.player, Interface: n.Interface, Index: n.Index, Time: n.Time, Object: n.Reading}
-	records, d, err := reading.Records(d)
+	records, d, err := reading.Records(d, r.retelling(d))
 	if err != nil {
-		b.log.Warn("a reading is left out", "err", err)
+		b.warn(i, "a reading is left out; more of this interface are not told", "err", err)
 		return nil
+	}
+	if last := &records[len(records)-1]; last.Payload == nil {
+		b.warn(i, "no messages can be made of what the broker tells of this interface: neither query nor replay will find it", "robot", r.name, "device", d.Addr.String())
 	}
 	r.devices[d.Addr.String()] = d
 	at := time.Now()
@@ -210,6 +215,25 @@ func (b *brokerSource) notification(n *callboard.Notification) error {
 		b.put(&records[i])
 	}
 	return nil
+}
+
+// retelling gives what makes a device's messages again.
+func (r *brokerRobot) retelling(d *player.Device) *record.Retold {
+	name := d.Addr.String()
+	retold, ok := r.retold[name]
+	if !ok {
+		retold = record.NewRetold(d)
+		r.retold[name] = retold
+	}
+	return retold
+}
+
+// warn warns once of an interface.
+func (b *brokerSource) warn(i player.Interface, message string, about ...any) {
+	if !b.told[i] {
+		b.told[i] = true
+		b.log.Warn(message, append([]any{"interface", i.String()}, about...)...)
+	}
 }
 
 // state takes what became of a robot.
@@ -224,6 +248,7 @@ func (b *brokerSource) state(ctx context.Context, e *callboard.Robot) error {
 	case protocol.RobotAway:
 		if r.up {
 			r.up = false
+			clear(r.retold)
 			b.tell(r, run.Record{Kind: run.Down})
 		}
 	case protocol.RobotOverflow:

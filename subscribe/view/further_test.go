@@ -12,15 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// further are readings of all kinds that each message is one of, and what is
-// seen of them.
-var further = []struct {
+// furtherMessage is a message, and what is seen of it.
+type furtherMessage struct {
 	name    string
 	interf  player.Interface
 	subtype uint8
 	payload any
 	want    string
-}{
+}
+
+// further are readings of all kinds that each message is one of, and what is
+// seen of them.
+var further = []furtherMessage{
 	{"position2d", player.InterfacePosition2D, 1, &iface.Position2DData{Pos: iface.Pose2D{Px: 1, Py: 2, Pa: 3}, Vel: iface.Pose2D{Px: 3, Py: 4, Pa: 5}},
 		`{"x":1,"y":2,"yaw":3,"vx":3,"vy":4,"vyaw":5,"speed":5,"stall":false,"time":7,"index":2}`},
 	{"position3d", player.InterfacePosition3D, 1, &iface.Position3DData{Pos: iface.Pose3D{Px: 1, Py: 2, Pz: 3, Proll: 4, Ppitch: 5, Pyaw: 6}, Vel: iface.Pose3D{Px: 2, Py: 3, Pz: 6, Proll: 7, Ppitch: 8, Pyaw: 9}, Stall: 1},
