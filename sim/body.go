@@ -15,6 +15,7 @@ type segment struct {
 	root, model    int32
 	ret            float32 // ranger_return; negative: rays pass
 	obstacle       bool
+	convex         bool // of an outline that from without hides its far side, which is on the left
 }
 
 // edge is an edge of an outline in the frame of its root.
@@ -25,6 +26,7 @@ type edge struct {
 	model     int32
 	ret       float32
 	obstacle  bool
+	convex    bool
 }
 
 // body is the outline of a whole tree.
@@ -65,6 +67,7 @@ func (r *root) addBlock(m *Model, at Pose, b *worldfile.Block) {
 	}
 	s, c := math.Sincos(at.A)
 	low, high := at.Z+b.Low, at.Z+b.High
+	round := convex(b.Points)
 	first := int32(len(r.edges))
 	for i, p := range b.Points {
 		next := first + int32(i) + 1
@@ -73,13 +76,30 @@ func (r *root) addBlock(m *Model, at Pose, b *worldfile.Block) {
 		}
 		r.edges = append(r.edges, edge{
 			x: at.X + p.X*c - p.Y*s, y: at.Y + p.X*s + p.Y*c,
-			next: next, low: low, high: high, model: int32(m.index), ret: ret, obstacle: obstacle,
+			next: next, low: low, high: high, model: int32(m.index), ret: ret, obstacle: obstacle, convex: round,
 		})
 	}
 	if obstacle {
 		r.obstacle = true
 		r.lowest = math.Min(r.lowest, low)
 	}
+}
+
+// convex tells whether every edge has all points on its left or in line with
+// it. Of outlines with many points it is not asked.
+func convex(ps []worldfile.Point) bool {
+	if len(ps) < 3 || len(ps) > 32 {
+		return false
+	}
+	for i, a := range ps {
+		b := ps[(i+1)%len(ps)]
+		for _, p := range ps {
+			if (b.X-a.X)*(p.Y-a.Y) < (b.Y-a.Y)*(p.X-a.X) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // outline works out where the segments are in the world.
@@ -92,7 +112,7 @@ func (r *root) outline() {
 	for i := range edges {
 		e := &edges[i]
 		x, y := g.X+e.x*c-e.y*s, g.Y+e.x*s+e.y*c
-		segs[i] = segment{ax: x, ay: y, low: g.Z + e.low, high: g.Z + e.high, root: r.index, model: e.model, ret: e.ret, obstacle: e.obstacle}
+		segs[i] = segment{ax: x, ay: y, low: g.Z + e.low, high: g.Z + e.high, root: r.index, model: e.model, ret: e.ret, obstacle: e.obstacle, convex: e.convex}
 		if x < minX {
 			minX = x
 		}

@@ -158,7 +158,7 @@ func (c *caster) bucket(x, y int32) {
 	for _, i := range s.entries[s.start[b]:s.start[b+1]] {
 		if c.seen[i] != c.cast {
 			c.seen[i] = c.cast
-			c.enter(&s.standing[i])
+			c.enter(&s.standing[i], false)
 		}
 	}
 	for _, i := range s.moving[b] {
@@ -174,14 +174,16 @@ func (c *caster) bucket(x, y int32) {
 		if c.fan.narrow && dx*c.cos+dy*c.sin < -r.radius {
 			continue
 		}
+		outside := dx*dx+dy*dy > r.radius*r.radius*(1+1e-9)
 		for j := range r.segments {
-			c.enter(&r.segments[j])
+			c.enter(&r.segments[j], outside)
 		}
 	}
 }
 
-// enter shortens the samples that the segment covers.
-func (c *caster) enter(g *segment) {
+// enter shortens the samples that the segment covers. outside says that the
+// sensor is not within its outline.
+func (c *caster) enter(g *segment, outside bool) {
 	if g.ret < 0 || c.z < g.low || c.z > g.high || g.root == c.own {
 		return
 	}
@@ -194,6 +196,9 @@ func (c *caster) enter(g *segment) {
 		return
 	}
 	cross := x0*y1 - x1*y0
+	if cross > 0 && outside && g.convex {
+		return // the near side of the outline hides it
+	}
 	if cross < 0 {
 		x0, y0, x1, y1, cross = x1, y1, x0, y0, -cross
 	}

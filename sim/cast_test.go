@@ -11,6 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
+// blocks are bodies: a box, an L, a bow tie, one half of which runs
+// the other way round.
+var blocks = []string{
+	"",
+	"block ( points 6 point[0] [ 0 0 ] point[1] [ 3 0 ] point[2] [ 3 1 ] point[3] [ 1 1 ] point[4] [ 1 3 ] point[5] [ 0 3 ] z [ 0 1 ] )",
+	"block ( points 4 point[0] [ -3 -1 ] point[1] [ 3 1 ] point[2] [ 3 -1 ] point[3] [ -3 1 ] z [ 0 1 ] )",
+}
+
 // randomWorld draws a world of boxes, standing and moving, and one ranger.
 func randomWorld(t *rapid.T) string {
 	var b strings.Builder
@@ -25,10 +33,10 @@ func randomWorld(t *rapid.T) string {
 	for range n {
 		kind := rapid.SampledFrom([]string{"model", "position"}).Draw(t, "type")
 		ret := rapid.SampledFrom([]float64{-1, 0, 0.5, 1}).Draw(t, "return")
-		fmt.Fprintf(&b, "%s ( pose [ %.3f %.3f 0 %.1f ] size [ %.3f %.3f %.2f ] ranger_return %g )\n", kind,
+		fmt.Fprintf(&b, "%s ( pose [ %.3f %.3f 0 %.1f ] size [ %.3f %.3f %.2f ] ranger_return %g %s )\n", kind,
 			coord.Draw(t, "x"), coord.Draw(t, "y"), rapid.Float64Range(-180, 180).Draw(t, "a"),
 			rapid.Float64Range(0.05, 20).Draw(t, "sx"), rapid.Float64Range(0.05, 3).Draw(t, "sy"),
-			rapid.Float64Range(0.1, 1).Draw(t, "sz"), ret)
+			rapid.Float64Range(0.1, 1).Draw(t, "sz"), ret, rapid.SampledFrom(blocks).Draw(t, "body"))
 	}
 	if room := rapid.SampledFrom([]float64{0, 1, 2, 5}).Draw(t, "room"); room > 0 {
 		// Walls close by, with more of them beyond and, when things move, within.

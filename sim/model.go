@@ -128,7 +128,7 @@ func (m *Model) Subscribe() {
 	if m.subscribers == 1 {
 		m.due = m.world.now + m.interval()
 		m.watts = m.power()
-		m.world.activate()
+		m.world.stale = true
 	}
 }
 
@@ -146,7 +146,7 @@ func (m *Model) Unsubscribe() {
 		if m.blobfinder != nil {
 			m.blobfinder.blobs = nil
 		}
-		m.world.activate()
+		m.world.stale = true
 	}
 }
 
@@ -158,6 +158,7 @@ func (m *Model) interval() int64 { return m.spec.Interval.Microseconds() }
 
 // activate lists the models that have subscribers, in file order.
 func (w *World) activate() {
+	w.stale = false
 	w.active = w.active[:0]
 	for _, m := range w.models {
 		if m.subscribers > 0 {

@@ -26,6 +26,14 @@ type Wanderers struct {
 	world *World
 	all   []*wanderer
 	of    map[*Model]*wanderer
+	beams map[mounting][]beam
+}
+
+// mounting tells which sensors share their beams: what they are and where on
+// the robot.
+type mounting struct {
+	fan *fan
+	at  Pose
 }
 
 // wanderer drives one robot.
@@ -33,7 +41,7 @@ type wanderer struct {
 	base   *Model
 	eyes   *Model // its best ranger, nil without one
 	random *rand.Rand
-	beams  []beam
+	views  []view
 	half   float64 // m, of the way that the body needs
 	nose   float64 // m, from the pose to the front
 	pause  int64   // µs, until then a client drives
@@ -43,22 +51,24 @@ type wanderer struct {
 	back  int64   // µs, until then it backs off
 }
 
-// beam is a sample of a ranger in the robot's frame.
-type beam struct {
-	x, y, cos, sin float64
-	ranges         []float64 // where its range is read
-	sample         int
+// view is what a sensor sees: a range for each of its beams.
+type view struct {
+	beams  []beam
+	ranges []float64
 }
+
+// beam is a sample of a sensor in the robot's frame.
+type beam struct{ x, y, cos, sin float64 }
 
 // NewWanderers lets all robots of w wander from the next Drive on. It
 // subscribes their bases and one ranger of each.
 func NewWanderers(w *World, seed uint64) *Wanderers {
-	ws := &Wanderers{world: w, of: map[*Model]*wanderer{}}
+	ws := &Wanderers{world: w, of: map[*Model]*wanderer{}, beams: map[mounting][]beam{}}
 	for i, m := range w.Robots() {
 		d := &wanderer{base: m, random: rand.New(rand.NewPCG(seed, uint64(i)+1))}
 		m.Subscribe()
 		d.measure()
-		d.look(m.Rangers())
+		ws.look(d)
 		ws.all = append(ws.all, d)
 		ws.of[m] = d
 	}
@@ -88,10 +98,10 @@ func (d *wanderer) measure() {
 	d.nose = s.X/2 + o.X
 }
 
-// look chooses the ranger with the most samples and subscribes it.
-func (d *wanderer) look(rangers []*Model) {
+// look chooses the robot's ranger with the most samples and subscribes it.
+func (ws *Wanderers) look(d *wanderer) {
 	most := 0
-	for _, m := range rangers {
+	for _, m := range d.base.Rangers() {
 		n := 0
 		for _, s := range m.ranger.sensors {
 			n += s.Samples
@@ -104,14 +114,27 @@ func (d *wanderer) look(rangers []*Model) {
 		return
 	}
 	d.eyes.Subscribe()
-	on := d.base.global.Sub(d.eyes.global).Add(d.eyes.spec.Origin)
-	for i := range d.eyes.ranger.sensors {
-		at := on.Add(d.eyes.ranger.sensors[i].Pose)
-		for j, b := range d.eyes.ranger.Bearings(i) {
-			sin, cos := math.Sincos(at.A + b)
-			d.beams = append(d.beams, beam{x: at.X, y: at.Y, cos: cos, sin: sin, ranges: d.eyes.ranger.ranges[i], sample: j})
-		}
+	on := d.eyes.spec.Origin
+	for m := d.eyes; m != d.base; m = m.parent {
+		on = m.pose.Add(on)
 	}
+	r := d.eyes.ranger
+	for i := range r.sensors {
+		d.views = append(d.views, view{ws.beamsOf(mounting{r.fans[i], on.Add(r.sensors[i].Pose)}), r.ranges[i]})
+	}
+}
+
+// beamsOf gives the beams of sensors that are mounted so.
+func (ws *Wanderers) beamsOf(m mounting) []beam {
+	beams := ws.beams[m]
+	if beams == nil {
+		for _, b := range m.fan.bearings {
+			sin, cos := math.Sincos(m.at.A + b)
+			beams = append(beams, beam{x: m.at.X, y: m.at.Y, cos: cos, sin: sin})
+		}
+		ws.beams[m] = beams
+	}
+	return beams
 }
 
 // drive decides on one command.
@@ -176,23 +199,25 @@ func (d *wanderer) room() (ahead, left, right float64) {
 		return ahead, left, right
 	}
 	sumL, sumR, nL, nR := 0.0, 0.0, 0, 0
-	for i := range d.beams {
-		b := &d.beams[i]
-		r := math.Min(b.ranges[b.sample], far)
-		x, y := b.x+r*b.cos, b.y+r*b.sin
-		if b.cos < -0.1 {
-			continue
-		}
-		if y < d.half && y > -d.half && x > 0 && x-d.nose < ahead {
-			ahead = math.Max(0, x-d.nose)
-		}
-		// What is near counts for more than how far the view goes elsewhere.
-		if b.sin > 0.1 {
-			sumL += math.Sqrt(r)
-			nL++
-		} else if b.sin < -0.1 {
-			sumR += math.Sqrt(r)
-			nR++
+	for _, v := range d.views {
+		for i := range v.beams {
+			b := &v.beams[i]
+			if b.cos < -0.1 {
+				continue
+			}
+			r := min(v.ranges[i], far)
+			x, y := b.x+r*b.cos, b.y+r*b.sin
+			if y < d.half && y > -d.half && x > 0 && x-d.nose < ahead {
+				ahead = math.Max(0, x-d.nose)
+			}
+			// What is near counts for more than how far the view goes elsewhere.
+			if b.sin > 0.1 {
+				sumL += math.Sqrt(r)
+				nL++
+			} else if b.sin < -0.1 {
+				sumR += math.Sqrt(r)
+				nR++
+			}
 		}
 	}
 	if nL > 0 {

@@ -37,6 +37,7 @@ type World struct {
 	byName  map[string]*Model
 	roots   []*root
 	active  []*Model // those with subscribers, in file order
+	stale   bool     // active is to be made anew
 	updated []*Model
 	targets []*Model // of fiducial finders
 	packs   []*Pack
@@ -159,6 +160,9 @@ func (w *World) name() {
 func (w *World) Step() {
 	w.now += w.interval
 	w.updated = w.updated[:0]
+	if w.stale {
+		w.activate()
+	}
 	for _, m := range w.active {
 		if m.due <= w.now {
 			m.update()
