@@ -545,3 +545,59 @@ func TestNoAllocationBeyondTheMatches(t *testing.T) {
 		t.Errorf("%d told: %v allocations for a subscription of each condition, %v for fifty", told, one, many)
 	}
 }
+
+// A condition found by one value is asked about others before it runs: whatever the order of its parts, each of them
+// counts, and their ends belong to them.
+func TestGuards(t *testing.T) {
+	parts := []string{"position.x >= 2", "position.y <= 3", "position.yaw >= 1", "position.vx <= 4"}
+	m := newMatcher(t)
+	var set []*Subscription
+	for i := range parts {
+		for j := range parts {
+			if i != j {
+				text := parts[i] + " && " + parts[j]
+				for k := range parts {
+					if k != i && k != j {
+						text += " && " + parts[k]
+					}
+				}
+				set = append(set, compile(t, m, protocol.Subscription{ID: fmt.Sprint(i, j), Condition: text}))
+			}
+		}
+	}
+	m.Install(1, set)
+	told := 0
+	s := m.NewSession(SessionConfig{Robot: "r1", Emit: func(m *Matched) { told += len(m.Matches[0].Subscriptions) }})
+	s.Up([]*player.Device{position0})
+	for i, tt := range []struct {
+		x, y, yaw, vx float64
+		met           bool
+	}{
+		{2, 3, 1, 4, true}, {9, -9, 9, -9, true},
+		{1.9, 3, 1, 4, false}, {2, 3.1, 1, 4, false}, {2, 3, 0.9, 4, false}, {2, 3, 1, 4.1, false},
+	} {
+		told = 0
+		s.Arrive(player.Reading{Device: position0, Time: float64(i), Payload: &iface.Position2DData{
+			Pos: iface.Pose2D{Px: tt.x, Py: tt.y, Pa: tt.yaw}, Vel: iface.Pose2D{Px: tt.vx}}})
+		if want := map[bool]int{true: len(set)}[tt.met]; told != want {
+			t.Errorf("%+v: %d conditions told, expected %d", tt, told, want)
+		}
+	}
+}
+
+// What ends with a robot's going away is told device by device, in their order.
+func TestAwayInTheOrderOfDevices(t *testing.T) {
+	m := newMatcher(t)
+	m.Install(1, []*Subscription{
+		compile(t, m, protocol.Subscription{ID: "a", Condition: "position.x > 1", Trigger: "change"}),
+		compile(t, m, protocol.Subscription{ID: "b", Condition: "laser.min > 1", Trigger: "change"}),
+		compile(t, m, protocol.Subscription{ID: "c", Condition: "laser.min > 1", Trigger: "change", Devices: []string{"laser:0"}}),
+	})
+	r := newRobot(m, "r1")
+	r.sees(laser1, 1, 2)
+	r.sees(laser0, 2, 2)
+	r.at(3, 2)
+	r.take()
+	r.Down()
+	expect(t, r, "position2d:0@3 1[a=false]", "laser:0@2 1[b=false c=false]")
+}

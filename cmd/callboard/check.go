@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,6 +123,10 @@ func (k *checker) file(name string) {
 			}
 		}
 	default:
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			k.wrong(name + ": no such file")
+			return
+		}
 		k.wrong(fmt.Sprintf("%s: cannot check it: unknown kind of file; expected a world (.world), a Player configuration (.cfg) or log (.log), a recording (.mcap), or a Callboard configuration (.toml)", name))
 	}
 }
