@@ -312,7 +312,7 @@ func (w *Want) sub() *sub {
 
 // lookUp asks the registry which source brokers a client's set can match.
 func (b *Broker) lookUp(s *session) {
-	if !b.networked || s.elsewhere != 0 {
+	if !b.networked || s.elsewhere != 0 || s.unsure {
 		return
 	}
 	s.lookup, s.lookedUp = s.hash, false
@@ -344,7 +344,7 @@ func (b *Broker) lookUpAll() {
 	}
 	m := &Lookup{}
 	for _, s := range b.order {
-		if s.elsewhere == 0 {
+		if s.elsewhere == 0 && !s.unsure {
 			m.Clients = append(m.Clients, b.clientLookup(s, !s.lookedUp || s.lookup != s.hash))
 			s.lookup = s.hash
 		}
@@ -359,7 +359,7 @@ func (b *Broker) onSources(m *Sources) {
 	for i := range m.Clients {
 		c := &m.Clients[i]
 		s := b.sessions[c.Client]
-		if s == nil || s.elsewhere != 0 {
+		if s == nil || s.elsewhere != 0 || s.unsure {
 			continue
 		}
 		if c.Newest != (Epoch{}) { // G2

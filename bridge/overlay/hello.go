@@ -191,7 +191,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 	} else {
 		s.epoch, since = epoch, min(s.seen, heard)
 	}
-	s.elsewhere, s.newest = 0, 0
+	s.elsewhere, s.newest, s.unsure = 0, 0, false
 	s.askStates, s.statesSince = since != never, since
 	if since == 0 { // nobody is away for longer
 		s.statesSince = max(0, b.now-Instant(b.cfg.Inbox.Keep))

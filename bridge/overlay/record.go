@@ -16,6 +16,7 @@ type SessionRecord struct {
 	Client  string
 	Session Session
 	Epoch   Epoch // the newest
+	Unsure  bool  // the store had lost its end: what the client's set is is not known before its hello
 }
 
 // SessionEnded takes a session away, with its subscriptions.

@@ -17,7 +17,7 @@ func (b *Broker) restore(records []Record) {
 			if s == nil {
 				s = b.newSession(r.Client, r.Session, r.Epoch)
 			}
-			s.birth, s.epoch = r.Session, r.Epoch
+			s.birth, s.epoch, s.unsure = r.Session, r.Epoch, r.Unsure
 		case *SessionEnded:
 			if s := b.sessions[r.Client]; s != nil {
 				for _, in := range slices.Clone(s.inboxes) {
@@ -210,10 +210,31 @@ func (b *Broker) start(lost bool) {
 		}
 		b.conflateAll(e.inbox)
 	}
-	for _, s := range b.order {
+	for _, s := range slices.Clone(b.order) {
 		s.seen = b.now
-		b.startSession(s)
+		if !lost || b.doubt(s) {
+			b.startSession(s)
+		}
 	}
+}
+
+// doubt is what becomes of a session whose store has lost its end: what set the
+// client has now is not known. Keys to other source brokers, which know it, are
+// left to them until the client's hello: a renewal would bring an old set back.
+// Without others nothing is left of it, and it is forgotten.
+func (b *Broker) doubt(s *session) (stays bool) {
+	for _, in := range slices.Clone(s.inboxes) {
+		if in.far != nil {
+			b.dropKey(in)
+		}
+	}
+	if len(s.inboxes) == 0 {
+		b.dropSession(s)
+		return false
+	}
+	s.unsure = true
+	b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch, Unsure: true})
+	return true
 }
 
 // restart begins an entry's life whose edge is elsewhere: it has no route until

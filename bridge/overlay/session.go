@@ -31,6 +31,7 @@ type session struct {
 	local   *entry   // of the live key at this source broker; nil if there is none
 	pending []pending
 
+	unsure    bool    // a store that lost its end had it: its set may be an old one
 	endedAt   Epoch   // of the last end of a subscription here
 	elsewhere Instant // L4: since when the client is known to be attached elsewhere; 0: it is not
 	newest    uint64  // the newest attachment known then

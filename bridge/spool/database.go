@@ -166,7 +166,12 @@ func (s *Store) load(tx *bbolt.Tx) error {
 	}
 	readings := map[uint64]*readingState{}
 	return cmp.Or(
-		each(bucketSessions, "session", func(_ []byte, d *decoder) error { s.restore(d.session()); return d.err }),
+		each(bucketSessions, "session", func(_ []byte, d *decoder) error {
+			r := d.session()
+			r.Unsure = len(d.b) > 0 && d.byte() == kindUnsureSession
+			s.restore(r)
+			return d.err
+		}),
 		each(bucketSubs, "subscription", func(_ []byte, d *decoder) error { s.restore(d.subscription()); return d.err }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { s.restore(d.entry()); return d.err }),
 		each(bucketMembers, "member", func(_ []byte, d *decoder) error { s.restore(d.entrySubscription()); return d.err }),

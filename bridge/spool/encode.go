@@ -27,6 +27,7 @@ const (
 	kindPassed
 	kindEntrySubscription
 	kindEntrySubscriptionEnded
+	kindUnsureSession
 )
 
 // Flags of an entry.
@@ -41,7 +42,11 @@ func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
 	case *overlay.StampRecord:
 		return binary.AppendUvarint(append(b, kindStamp), uint64(r.Stamp)), nil
 	case *overlay.SessionRecord:
-		return appendSession(append(b, kindSession), r), nil
+		kind := byte(kindSession)
+		if r.Unsure {
+			kind = kindUnsureSession
+		}
+		return appendSession(append(b, kind), r), nil
 	case *overlay.SessionEnded:
 		return appendText(append(b, kindSessionEnded), r.Client), nil
 	case *overlay.SubscriptionRecord:
@@ -346,6 +351,10 @@ func (d *decoder) record() overlay.Record {
 		return &overlay.StampRecord{Stamp: overlay.Stamp(d.uvarint())}
 	case kindSession:
 		return d.session()
+	case kindUnsureSession:
+		r := d.session()
+		r.Unsure = true
+		return r
 	case kindSessionEnded:
 		return &overlay.SessionEnded{Client: d.text()}
 	case kindSubscription:

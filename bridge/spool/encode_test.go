@@ -17,6 +17,7 @@ func all() []overlay.Record {
 	return []overlay.Record{
 		&overlay.StampRecord{Stamp: 1 << 50},
 		&overlay.SessionRecord{Client: "ü", Session: overlay.Session(epoch), Epoch: epoch},
+		&overlay.SessionRecord{Client: "x", Session: overlay.Session(epoch), Epoch: epoch, Unsure: true},
 		&overlay.SessionEnded{Client: "x"},
 		&overlay.SubscriptionRecord{Client: "x", Born: 9, Subscription: sub("a", "latest")},
 		&overlay.SubscriptionEnded{Client: "x", ID: "a"},

@@ -198,7 +198,11 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 		}
 	}
 	for _, r := range p.sessions {
-		if err := tx.Bucket(bucketSessions).Put([]byte(r.Client), appendSession(nil, r)); err != nil {
+		value := appendSession(nil, r)
+		if r.Unsure {
+			value = append(value, kindUnsureSession)
+		}
+		if err := tx.Bucket(bucketSessions).Put([]byte(r.Client), value); err != nil {
 			return err
 		}
 	}

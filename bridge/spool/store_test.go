@@ -421,3 +421,37 @@ func (s *Store) mustRecords(t fataler) []overlay.Record {
 	}
 	return probe.restored.Records
 }
+
+// TestUnsure: that a session's set may be an old one is stored, by commit and
+// without, and a session that goes on is sure again.
+func TestUnsure(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, filepath.Join(dir, "0"))
+	session := overlay.Session{Attachment: 1, Edge: "b1", Revision: 1}
+	sessions := []*overlay.SessionRecord{
+		{Client: "sure", Session: session, Epoch: overlay.Epoch(session)},
+		{Client: "unsure", Session: session, Epoch: overlay.Epoch(session), Unsure: true},
+	}
+	s.Append([]overlay.Record{sessions[0], sessions[1]})
+	read := func(to string) (got []*overlay.SessionRecord) {
+		copyDir(t, s.cfg.Dir, filepath.Join(dir, to))
+		c := open(t, filepath.Join(dir, to))
+		defer c.Close()
+		for _, r := range c.Restored().Records {
+			if r, ok := r.(*overlay.SessionRecord); ok {
+				got = append(got, r)
+			}
+		}
+		return got
+	}
+	if diff := cmp.Diff(sessions, read("tail")); diff != "" {
+		t.Errorf("from the tail (-want +got):\n%s", diff)
+	}
+	if err := s.commit(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sessions, read("database")); diff != "" {
+		t.Errorf("from the database (-want +got):\n%s", diff)
+	}
+	s.Close()
+}
