@@ -24,7 +24,7 @@ func TestSimulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, metric := range []string{simulatedWall, simulatedProcessor, stepTime, peakMemory} {
+	for _, metric := range []string{simulatedWall, simulatedProcessor, stepTime, inReach, peakMemory} {
 		if got[metric] <= 0 && !(runtime.GOOS == "windows" && metric != simulatedWall) {
 			t.Errorf("%s: %v", metric, got[metric])
 		}

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// scanRange is how far the crowd's scanners see, m.
+const scanRange = 8.0
+
 // world writes the crowd's world. Real Stage, which wanders by a controller of
 // its own, ends by itself after quit of simulated time; 0 is never.
 func (c crowd) world(quit time.Duration) string {
@@ -22,9 +25,9 @@ func (c crowd) world(quit time.Duration) string {
   size [ 0.44 0.38 0.22 ]
   drive "diff"
   ctrl "wander"
-  ranger ( pose [ 0 0 -0.08 0 ] sensor ( range [ 0 8 ] fov 180 samples %d ) )
+  ranger ( pose [ 0 0 -0.08 0 ] sensor ( range [ 0 %g ] fov 180 samples %d ) )
 )
-`, c.samples)
+`, scanRange, c.samples)
 	for i, wall := range [][4]float64{
 		{0.2, width + 0.2, width / 2, 0}, {0.2, width + 0.2, -width / 2, 0},
 		{width + 0.2, 0.2, 0, width / 2}, {width + 0.2, 0.2, 0, -width / 2},
