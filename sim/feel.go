@@ -24,11 +24,11 @@ func (w *World) feel(from Pose, length float64, pick func(*segment) bool) *Model
 	})
 	nearest := int32(math.MaxInt32)
 	var model *Model
-	t.each(&w.space, func(g *segment) {
+	t.any(&w.space, nobody, func(g *segment) bool {
 		if !pick(g) {
-			return
+			return false
 		}
-		t.along(g, func(x, y int64) bool {
+		return t.along(g, func(x, y int64) bool {
 			// The marks are numbered in the order of the line.
 			if i := t.head[(y-t.y0)*t.width+x-t.x0]; i != 0 && i < nearest {
 				nearest, model = i, w.models[g.model]
@@ -57,14 +57,12 @@ func (w *World) touching(m *Model) []*Model {
 		}
 	}
 	var found []*Model
-	t.each(&w.space, func(g *segment) {
-		other := w.models[g.model]
-		if g.root == r.index {
-			return
-		}
+	t.any(&w.space, r.index, func(g *segment) bool {
 		if t.along(g, func(x, y int64) bool { return t.head[(y-t.y0)*t.width+x-t.x0] != 0 }) {
+			other := w.models[g.model]
 			found = insert(dropped(found, other), other)
 		}
+		return false
 	})
 	return found
 }
@@ -77,32 +75,6 @@ func dropped(list []*Model, m *Model) []*Model {
 		}
 	}
 	return list
-}
-
-// each calls f for every segment that may lie in the window, once.
-func (t *toucher) each(s *space, f func(*segment)) {
-	margin := 2 / t.perMetre
-	rect := s.around(t.minX-margin, t.minY-margin, t.maxX+margin, t.maxY+margin)
-	t.begin(s)
-	for y := rect.y0; y <= rect.y1; y++ {
-		for x := rect.x0; x <= rect.x1; x++ {
-			b := y*s.nx + x
-			for _, i := range s.entries[s.start[b]:s.start[b+1]] {
-				if t.seen[i] != t.query {
-					t.seen[i] = t.query
-					f(&s.standing[i])
-				}
-			}
-			for _, i := range s.moving[b] {
-				if t.seenRoot[i] != t.query {
-					t.seenRoot[i] = t.query
-					for j := range s.roots[i].segments {
-						f(&s.roots[i].segments[j])
-					}
-				}
-			}
-		}
-	}
 }
 
 // toward0 gives the cell of a coordinate in cells, rounded towards 0.

@@ -52,12 +52,15 @@ func (w *World) touches(r *root) bool {
 			t.draw(&r.segments[i])
 		}
 	}
-	return t.met(&w.space, r)
+	return t.any(&w.space, r.index, t.hits)
 }
 
-// met tells whether an outline of another tree than r crosses a marked cell at
-// one of its heights.
-func (t *toucher) met(s *space, r *root) bool {
+// nobody is the root that is left out where none is.
+const nobody = -1
+
+// any calls f, until it says true, for every segment that may lie in the
+// window and belongs to another root than own, once; it tells whether f did.
+func (t *toucher) any(s *space, own int32, f func(*segment) bool) bool {
 	margin := 2 / t.perMetre
 	rect := s.around(t.minX-margin, t.minY-margin, t.maxX+margin, t.maxY+margin)
 	t.begin(s)
@@ -67,19 +70,32 @@ func (t *toucher) met(s *space, r *root) bool {
 			for _, i := range s.entries[s.start[b]:s.start[b+1]] {
 				if t.seen[i] != t.query {
 					t.seen[i] = t.query
-					if s.standing[i].root != r.index && t.hits(&s.standing[i]) {
+					if s.standing[i].root != own && f(&s.standing[i]) {
 						return true
 					}
 				}
 			}
 			for _, i := range s.moving[b] {
-				if i != r.index && t.seenRoot[i] != t.query {
+				if i != own && t.seenRoot[i] != t.query {
 					t.seenRoot[i] = t.query
-					if t.hitsRoot(s.roots[i]) {
+					if t.anyOf(s.roots[i], f) {
 						return true
 					}
 				}
 			}
+		}
+	}
+	return false
+}
+
+// anyOf is any for the segments of a tree.
+func (t *toucher) anyOf(r *root, f func(*segment) bool) bool {
+	if t.cell(r.maxX) < t.x0 || t.cell(r.minX) > t.x1 || t.cell(r.maxY) < t.y0 || t.cell(r.minY) > t.y1 {
+		return false
+	}
+	for i := range r.segments {
+		if f(&r.segments[i]) {
+			return true
 		}
 	}
 	return false
@@ -141,20 +157,7 @@ func (t *toucher) wipe() {
 	t.used, t.marks = t.used[:0], t.marks[:0]
 }
 
-// hitsRoot tells whether a tree's outline crosses a marked cell.
-func (t *toucher) hitsRoot(r *root) bool {
-	if !r.obstacle || t.cell(r.maxX) < t.x0 || t.cell(r.minX) > t.x1 || t.cell(r.maxY) < t.y0 || t.cell(r.minY) > t.y1 {
-		return false
-	}
-	for i := range r.segments {
-		if t.hits(&r.segments[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// hits tells whether a segment crosses a cell marked at one of its heights.
+// hits tells whether an obstacle crosses a cell marked at one of its heights.
 func (t *toucher) hits(g *segment) bool {
 	if !g.obstacle {
 		return false

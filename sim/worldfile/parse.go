@@ -74,8 +74,7 @@ func (p *parser) warn(pos Pos, format string, args ...any) {
 // reader reads the tokens of one file.
 type reader struct {
 	*parser
-	lex    *lexer
-	peeked *token
+	lex *lexer
 }
 
 // splice parses the top-level text of a file into the world.
@@ -133,11 +132,6 @@ func (r *reader) topItem(t token, into *Entity) bool {
 
 // read gives the next token of any kind.
 func (r *reader) read() (token, bool) {
-	if r.peeked != nil {
-		t := *r.peeked
-		r.peeked = nil
-		return t, true
-	}
 	t, problem := r.lex.next()
 	if problem != nil {
 		r.problems = append(r.problems, *problem)
@@ -145,8 +139,6 @@ func (r *reader) read() (token, bool) {
 	}
 	return t, true
 }
-
-func (r *reader) unread(t token) { r.peeked = &t }
 
 // skip gives the next token that is not blank, comment or line end.
 func (r *reader) skip() (token, bool) {
