@@ -37,13 +37,18 @@ func (p *program) recordBroker(ctx context.Context, c *cli.Context, r *record.Co
 		return err
 	}
 	s := callboard.Subscription{ID: "record", Condition: "true", Robots: textsOf(c, "robot"), Devices: devices}
-	b := &brokerSource{client: client, subscription: s, log: r.Logger, robots: map[string]*brokerRobot{}, told: map[player.Interface]bool{}}
-	r.Source = func(ctx context.Context, put func(*run.Record)) error {
+	r.Source = fromBroker(client, s, r.Logger)
+	return nil
+}
+
+// fromBroker gives what a client of a broker is told as records.
+func fromBroker(client *callboard.Client, s callboard.Subscription, log *slog.Logger) func(context.Context, func(*run.Record)) error {
+	b := &brokerSource{client: client, subscription: s, log: log, robots: map[string]*brokerRobot{}, told: map[player.Interface]bool{}}
+	return func(ctx context.Context, put func(*run.Record)) error {
 		defer client.Close()
 		b.put = put
 		return b.run(ctx)
 	}
-	return nil
 }
 
 // brokerSource gives what a broker sends as records.

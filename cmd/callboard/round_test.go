@@ -58,7 +58,7 @@ func TestSameAnswers(t *testing.T) {
 	}
 	found := map[string][]string{}
 	for _, name := range names {
-		found[name] = queried(t, name)
+		found[name] = queried(t, name, asked)
 		replayed := replayedRun(t, name, len(found[name]))
 		if diff := cmp.Diff(found[name], replayed); diff != "" {
 			t.Errorf("%s: a query (-) and a replay (+) differ:\n%s", filepath.Base(name), diff)
@@ -91,7 +91,7 @@ func liveRun(t *testing.T, outputs []string) []string {
 	running := inBackground(t)
 	running.run("the simulation", s.run)
 	b, gate := gatedBroker(t, running, s.players("", 0, 1))
-	events := subscribedTo(t, b)
+	events := subscribedTo(t, b, asked)
 	close(gate)
 	var recorders []*record.Recorder
 	ends := make([]func(), len(outputs))
@@ -121,7 +121,7 @@ func liveRun(t *testing.T, outputs []string) []string {
 		until(t, "all is recorded", func() bool { return r.Status().Messages == published })
 		ends[i]()
 	}
-	return notifications(t, events, len(queried(t, outputs[0])))
+	return notifications(t, events, len(queried(t, outputs[0], asked)))
 }
 
 // drive lets the simulation make steps, in rounds that no client's queue is too
@@ -181,14 +181,14 @@ func replayedRun(t *testing.T, name string, n int) []string {
 		players = append(players, config.Player{Address: port.address, Robot: port.robots[0]})
 	}
 	b, gate := gatedBroker(t, running, players)
-	events := subscribedTo(t, b)
+	events := subscribedTo(t, b, asked)
 	close(gate)
 	until(t, "the replay ends", func() bool { return r.Progress().Ended })
 	return notifications(t, events, n)
 }
 
 // queried gives what callboard query finds.
-func queried(t *testing.T, name string) []string {
+func queried(t *testing.T, name string, asked []protocol.Subscription) []string {
 	t.Helper()
 	var out bytes.Buffer
 	p := &program{stdout: &out, stderr: t.Output(), getenv: os.Getenv}
@@ -324,7 +324,7 @@ func gatedBroker(t *testing.T, running *background, players []config.Player) (*b
 }
 
 // subscribedTo subscribes to all that is asked.
-func subscribedTo(t *testing.T, b *bridge.Bridge) *callboard.Client {
+func subscribedTo(t *testing.T, b *bridge.Bridge, asked []protocol.Subscription) *callboard.Client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), roundPatience)
 	defer cancel()
