@@ -14,6 +14,9 @@ import (
 // to its commands and lists.
 const lingering = time.Second
 
+// errDoubtful ends a connection whose answers need not hold.
+var errDoubtful = errors.New("another broker may have taken this client, and not answered; hello is said again")
+
 // errReplaced ends a connection that another one has replaced.
 var errReplaced = errors.New("another connection has replaced this one")
 
@@ -45,7 +48,13 @@ func (c *Client) attach(ctx context.Context, conn *connection, a *attempt, welco
 		welcomed()
 	})
 	wait()
-	if !taken {
+	if taken {
+		c.mu.Lock()
+		if conn.failed != nil {
+			err = conn.failed
+		}
+		c.mu.Unlock()
+	} else {
 		c.giveUp(conn)
 		if cause := context.Cause(hello); cause != nil {
 			err = fmt.Errorf("broker %s: %w", conn.url, cause)
@@ -97,9 +106,12 @@ func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 	return tried
 }
 
-// giveUp ends a connection that was not welcomed. What the connection in use,
-// if there still is one, has answered meanwhile counts again, and it is sent
-// what only the other one was sent.
+// giveUp ends a connection that was not welcomed. If it was refused, what the
+// connection in use, if there still is one, has answered meanwhile counts again,
+// and it is sent what only the other one was sent. If not, the hello may have
+// arrived: then that broker has this client, by the set that the hello listed,
+// and what the connection in use answers to changes is not so. It delivers on,
+// but when something is to be changed, hello is said again first.
 func (c *Client) giveUp(conn *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,16 +129,24 @@ func (c *Client) giveUp(conn *connection) {
 	}
 	held := c.held
 	c.held = nil
+	if c.conn != nil && !conn.refused {
+		c.conn.doubtful = true
+	}
+	waits := len(held) > 0
 	for _, id := range sortedKeys(c.entries) {
 		e := c.entries[id]
 		if e.op == nil {
 			continue
 		}
-		e.op.next = false
-		if c.conn != nil && !e.op.current {
+		e.op.next, waits = false, true
+		if c.conn != nil && !c.conn.doubtful && !e.op.current {
 			e.op.current = true
 			e.send(c.conn)
 		}
+	}
+	if c.conn != nil && c.conn.doubtful && waits {
+		c.conn.leave(errDoubtful)
+		return
 	}
 	for _, take := range held {
 		take()
@@ -134,6 +154,12 @@ func (c *Client) giveUp(conn *connection) {
 	if c.conn != nil {
 		signal(c.conn.wake)
 	}
+}
+
+// leave ends a connection for a reason of our own. Client.mu is held.
+func (n *connection) leave(why error) {
+	n.failed = fmt.Errorf("broker %s: %w", n.url, why)
+	n.socket.Close()
 }
 
 // replace makes conn, which is welcome, the connection in use. mu is held.

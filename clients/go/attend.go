@@ -70,6 +70,9 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 		if err := json.Unmarshal(text, &e); err != nil {
 			return fmt.Errorf("broker %s: error: %w", conn.url, err)
 		}
+		c.mu.Lock()
+		conn.refused = true
+		c.mu.Unlock()
 		return c.refused(conn, e, tried)
 	default:
 		return fmt.Errorf("broker %s answered hello with %q, expected welcome", conn.url, op)

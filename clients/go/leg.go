@@ -8,6 +8,8 @@ import (
 // leg is what a connection carries of the session.
 type leg struct {
 	welcomed bool
+	refused  bool              // its hello was answered by an error: it had no effect
+	doubtful bool              // a later hello of ours may have taken this client to another broker
 	attended time.Time         // when it was welcomed
 	told     map[string]uint64 // by source, what its hello told as handled
 	wire     map[string]uint64 // by source, the last number that came over it, or was told in its hello

@@ -280,9 +280,10 @@ func TestMoveRenumbered(t *testing.T) {
 }
 
 // What the old broker answers after the new one's hello was made is asked
-// again of the new one; it counts only if the move fails.
+// again of the new one; it counts only if that one refuses. If it does not
+// answer the hello may have arrived, and what was asked is asked behind another.
 func TestSubscribeWhileMoving(t *testing.T) {
-	for name, taken := range map[string]bool{"moved": true, "stayed": false} {
+	for _, name := range []string{"moved", "refused", "lost"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := newNetwork(t, "a", "b")
@@ -312,7 +313,8 @@ func TestSubscribeWhileMoving(t *testing.T) {
 						t.Error("an answer came before the hand-over was settled")
 					}
 				}
-				if taken {
+				switch name {
+				case "moved":
 					b.send(welcomeFor(hello, "one"))
 					must(t, moved)
 					synctest.Wait()
@@ -320,17 +322,36 @@ func TestSubscribeWhileMoving(t *testing.T) {
 						t.Error("an answer came without the new broker's word")
 					}
 					b.send(subscribedTo("near"), subscribedTo("before"), subscribedTo("during"), protocol.Reply{Op: protocol.OpReply, ID: "near", OK: true})
-				} else {
-					b.cut()
+				case "refused":
+					b.send(protocol.Error{Op: protocol.OpError, Code: protocol.Overloaded, Message: "no room"})
 					<-moved
+					b.end()
 					must(t, before)
 					if s := expect[protocol.Subscribe](a, protocol.OpSubscribe); s.ID != "during" {
 						t.Errorf("%+v", s)
 					}
 					expect[protocol.Unsubscribe](a, protocol.OpUnsubscribe)
 					a.send(subscribedTo("during"), protocol.Reply{Op: protocol.OpReply, ID: "near", OK: true})
+				case "lost":
+					b.cut()
+					<-moved
+					a.end()
+					synctest.Wait()
+					if len(before)+len(during)+len(ending) > 0 {
+						t.Error("an answer of a broker that may not have this client any more counts")
+					}
+					a = n["a"].accept()
+					if again := a.welcomeAt("a", "one"); *again.Attachment != 3 || len(again.Subscriptions) != 0 {
+						t.Errorf("%+v", again)
+					}
+					for _, id := range []string{"before", "during"} {
+						if s := expect[protocol.Subscribe](a, protocol.OpSubscribe); s.ID != id {
+							t.Errorf("%+v", s)
+						}
+					}
+					a.send(subscribedTo("before"), subscribedTo("during"))
 				}
-				if taken {
+				if name != "refused" {
 					must(t, before)
 				}
 				must(t, during)

@@ -211,6 +211,8 @@ func (c *Client) sendChange(e *entry) error {
 	case c.next != nil:
 		e.op.next = true
 		return e.send(c.next)
+	case c.conn != nil && c.conn.doubtful:
+		c.conn.leave(errDoubtful) // it is asked behind the next hello
 	case c.conn != nil:
 		e.op.current = true
 		return e.send(c.conn)
@@ -220,8 +222,11 @@ func (c *Client) sendChange(e *entry) error {
 
 // settle carries out what the connection in use has answered. Once another
 // one has said hello, which was made without that answer, it counts only if
-// that one fails: else the same is asked there again. mu is held.
+// that one is refused: else the same is asked there again. mu is held.
 func (c *Client) settle(take func()) error {
+	if c.conn != nil && c.conn.failed != nil {
+		return c.conn.failed
+	}
 	if c.next == nil {
 		take()
 		return nil
