@@ -132,6 +132,9 @@ func (s *Session) Arrive(r player.Reading) {
 	}
 }
 
+// Holding tells whether something is held that Flush would give.
+func (s *Session) Holding() bool { return s.robot.Holding() }
+
 // Flush gives what is held for completion: the input ran dry for now.
 func (s *Session) Flush() {
 	s.begin()

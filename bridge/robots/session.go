@@ -24,6 +24,7 @@ type session struct {
 	devices map[device]*opened
 
 	decoded time.Time // when the newest message was
+	holds   bool      // the newest message's robot holds something for completion
 
 	// testing is held while readings are tested, see Robots.Barrier.
 	testing sync.Mutex
@@ -60,6 +61,7 @@ func newSession(owner *Robots, server Server) (*session, error) {
 		Dial:    server.Dial,
 		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil || a.Interf == player.InterfaceMap },
 		Handler: s,
+		Holding: func() bool { return s.holds },
 		Relay:   server.Relay,
 		Room:    owner.config.Room,
 		Logger:  owner.log.With("player", server.Address),
@@ -148,6 +150,7 @@ func (s *session) Changed(d client.Device) {
 
 // Message takes one reading.
 func (s *session) Message(h player.Header, payload any) {
+	s.holds = false
 	o := s.devices[device{h.Interf, h.Index}]
 	if o == nil {
 		return
@@ -156,6 +159,7 @@ func (s *session) Message(h player.Header, payload any) {
 	defer s.testing.Unlock()
 	s.decoded = time.Now()
 	o.robot.matching.Arrive(player.Reading{Device: o.known, Subtype: h.Subtype, Time: h.Timestamp, Payload: payload})
+	s.holds = o.robot.matching.Holding()
 }
 
 // Round gives what was held for completion.

@@ -53,6 +53,11 @@ type Config struct {
 	// waiting. Default: there is always room.
 	Room func() <-chan struct{}
 
+	// Holding tells, asked after Handler.Message, whether that waits for a Round
+	// now. Of a server that pushes no Round is told else: a timer for each
+	// reading costs more than many a reading itself. Default: it always waits.
+	Holding func() bool
+
 	Handler Handler      // takes what comes; needed
 	Relay   Relay        // takes it as it comes, to pass it on; default: none
 	Logger  *slog.Logger // default: none
@@ -82,7 +87,8 @@ type Handler interface {
 	// come here too, after Changed.
 	Message(h player.Header, payload any)
 	// Round tells that for now nothing more waits: a pulled round is complete,
-	// or a server that pushes has sent nothing for 100 ms after data.
+	// or a server that pushes has sent nothing for 100 ms after data that made
+	// the handler wait for it (Config.Holding).
 	Round()
 	// Overflow tells that the server's queue for us was full and how many
 	// messages it dropped since the last round.

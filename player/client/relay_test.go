@@ -252,6 +252,7 @@ func TestPass(t *testing.T) {
 		pass(odd, player.Command, 7, 5, 6, 7, 8)
 		pass(robot0, player.Request, 77)
 		time.Sleep(7 * time.Second)
+		synctest.Wait()
 		want := []string{"ACK at 12 seq 34: 0102030401020304 <nil>", "NACK at 12 seq 34:  <nil>", fmt.Sprintf("type 0 at 0 seq 0:  %v", client.ErrTimeout)}
 		if !slices.Equal(got, want) {
 			t.Errorf("answers %q\nexpected %q", got, want)

@@ -47,7 +47,7 @@ type session struct {
 	wake     time.Time // when tick is due
 	lastRead time.Time
 	probing  bool   // silent for Idle: a sign of life was asked for
-	fresh    bool   // pushed data came and no Round has followed
+	fresh    bool   // pushed data came that waits for a Round
 	pull     []byte // the DATA request
 	dataAcks int    // DATA requests whose ACK is to come
 	pulling  bool   // a round is on its way

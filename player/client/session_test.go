@@ -117,6 +117,25 @@ func TestPushSession(t *testing.T) {
 	})
 }
 
+// A handler that holds nothing back is told of no pause, and nothing wakes
+// for one.
+func TestPushWithoutHolding(t *testing.T) {
+	holding := false
+	cfg := client.Config{Mode: player.Push, Holding: func() bool { return holding }}
+	one(t, cfg, []player.Addr{laser0}, nil, func(t *testing.T, f *fake, r *running) {
+		f.data(laser0, iface.DataLaserScan, 1, laserScan(1))
+		time.Sleep(time.Second)
+		expectEvents(t, r, "up laser:0", "DATA 1 of laser:0 at 1")
+		holding = true
+		f.data(laser0, iface.DataLaserScan, 2, laserScan(1))
+		synctest.Wait()
+		holding = false
+		f.data(laser0, iface.DataLaserScan, 3, laserScan(1))
+		time.Sleep(101 * time.Millisecond)
+		expectEvents(t, r, "up laser:0", "DATA 1 of laser:0 at 1", "DATA 1 of laser:0 at 2", "DATA 1 of laser:0 at 3", "round")
+	})
+}
+
 // Readings that come before Up are kept, in order, also those of a device
 // whose opening is not answered yet.
 // A device that does not tell its geometry holds Up back only so long, is

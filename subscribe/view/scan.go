@@ -115,6 +115,9 @@ func (r *Robot) release(v *device) {
 	r.give(v)
 }
 
+// Holding tells whether a scan waits for completion.
+func (r *Robot) Holding() bool { return len(r.held) > 0 }
+
 // Flush gives what is held: the input has run dry for now. It says nothing
 // about the devices' habits.
 func (r *Robot) Flush() {
