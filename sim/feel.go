@@ -11,7 +11,7 @@ func (w *World) feel(from Pose, length float64, pick func(*segment) bool) *Model
 	sin, cos := math.Sincos(from.A)
 	toX, toY := from.X+length*cos, from.Y+length*sin
 	cell := w.file.Resolution
-	t.open(math.Min(from.X, toX)-cell, math.Min(from.Y, toY)-cell, math.Max(from.X, toX)+cell, math.Max(from.Y, toY)+cell, 1/cell)
+	t.open(math.Min(from.X, toX)-cell, math.Min(from.Y, toY)-cell, math.Max(from.X, toX)+cell, math.Max(from.Y, toY)+cell, 1/cell, 2*length)
 	defer t.wipe()
 	ax, ay := toward0(from.X*t.perMetre), toward0(from.Y*t.perMetre)
 	bx, by := ax+toward0(length*cos*t.perMetre), ay+toward0(length*sin*t.perMetre)
@@ -30,7 +30,7 @@ func (w *World) feel(from Pose, length float64, pick func(*segment) bool) *Model
 		}
 		return t.along(g, func(x, y int64) bool {
 			// The marks are numbered in the order of the line.
-			if i := t.head[(y-t.y0)*t.width+x-t.x0]; i != 0 && i < nearest {
+			if i := t.marked(x, y); i != 0 && i < nearest {
 				nearest, model = i, w.models[g.model]
 			}
 			return false
@@ -46,7 +46,13 @@ func (w *World) touching(m *Model) []*Model {
 	if len(m.body) == 0 {
 		return nil
 	}
-	t.open(r.minX, r.minY, r.maxX, r.maxY, 1/w.file.Resolution)
+	length := 0.0
+	for i := range r.segments {
+		if g := &r.segments[i]; int(g.model) == m.index {
+			length += g.steps()
+		}
+	}
+	t.open(r.minX, r.minY, r.maxX, r.maxY, 1/w.file.Resolution, length)
 	defer t.wipe()
 	for i := range r.segments {
 		if g := &r.segments[i]; int(g.model) == m.index {
@@ -58,7 +64,7 @@ func (w *World) touching(m *Model) []*Model {
 	}
 	var found []*Model
 	t.any(&w.space, r.index, func(g *segment) bool {
-		if t.along(g, func(x, y int64) bool { return t.head[(y-t.y0)*t.width+x-t.x0] != 0 }) {
+		if t.along(g, func(x, y int64) bool { return t.marked(x, y) != 0 }) {
 			other := w.models[g.model]
 			found = insert(dropped(found, other), other)
 		}

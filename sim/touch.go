@@ -1,26 +1,36 @@
 package sim
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // toucher tells whether bodies touch as Stage does: their outlines are drawn
 // into a grid of square cells of the world's resolution, and two bodies touch
 // if they share a cell in which their heights overlap. No such grid is kept:
-// the cells of what moves are drawn into a window just around it, and only the
-// parts of other outlines that cross the window are followed.
+// the cells of what moves are drawn into a table, and only the parts of other
+// outlines that cross the window around them are followed.
 type toucher struct {
 	perMetre float64 // cells
 
 	minX, minY, maxX, maxY float64 // the window, m
 
 	x0, y0, x1, y1 int64 // the window in cells, ends included
-	width          int64
-	head           []int32 // by cell of the window: 1 + the newest mark there, 0 for none
-	marks          []mark
-	used           []int64 // cells with a mark
+
+	cells []cell // a hash table of 2^n places with linear probing
+	shift uint   // 64 - n
+	used  []int32
+	marks []mark
 
 	seen     []uint32 // standing segments looked at
 	seenRoot []uint32
 	query    uint32
+}
+
+// cell is a cell of the grid in which there are marks.
+type cell struct {
+	x, y int32
+	head int32 // 1 + the newest mark there, 0 if the place in the table is free
 }
 
 // mark is a piece of the moving outline in one cell.
@@ -31,8 +41,9 @@ type mark struct {
 
 // Limits of the cell grid.
 const (
-	maxCell   = 1 << 29 // cells from the origin
-	maxWindow = 1 << 24 // cells of a window; what is larger is drawn coarser
+	maxCell  = 1 << 29 // cells from the origin
+	maxCells = 1 << 22 // of one outline; what is longer is drawn coarser
+	minTable = 1 << 8  // places for cells
 )
 
 // touches tells whether r, at its outline's present place, touches the ground
@@ -45,7 +56,13 @@ func (w *World) touches(r *root) bool {
 		return true
 	}
 	t := &w.touch
-	t.open(r.minX, r.minY, r.maxX, r.maxY, 1/w.file.Resolution)
+	length := 0.0
+	for i := range r.segments {
+		if r.segments[i].obstacle {
+			length += r.segments[i].steps()
+		}
+	}
+	t.open(r.minX, r.minY, r.maxX, r.maxY, 1/w.file.Resolution, length)
 	defer t.wipe()
 	for i := range r.segments {
 		if r.segments[i].obstacle {
@@ -116,20 +133,17 @@ func (t *toucher) begin(s *space) {
 	}
 }
 
-// open makes a window of the cells in a box, in m.
-func (t *toucher) open(minX, minY, maxX, maxY, perMetre float64) {
+// steps is how far it is along the segment in steps parallel to the axes, m.
+func (g *segment) steps() float64 { return math.Abs(g.bx-g.ax) + math.Abs(g.by-g.ay) }
+
+// open makes a window of the cells in a box, in m, for outlines of a length in
+// steps.
+func (t *toucher) open(minX, minY, maxX, maxY, perMetre, length float64) {
 	t.minX, t.minY, t.maxX, t.maxY, t.perMetre = minX, minY, maxX, maxY, perMetre
-	for {
-		t.x0, t.y0, t.x1, t.y1 = t.cell(minX), t.cell(minY), t.cell(maxX), t.cell(maxY)
-		if (t.x1-t.x0+1)*(t.y1-t.y0+1) <= maxWindow {
-			break
-		}
+	for length*t.perMetre > maxCells {
 		t.perMetre /= 2
 	}
-	t.width = t.x1 - t.x0 + 1
-	if n := int(t.width * (t.y1 - t.y0 + 1)); len(t.head) < n {
-		t.head = make([]int32, n)
-	}
+	t.x0, t.y0, t.x1, t.y1 = t.cell(minX), t.cell(minY), t.cell(maxX), t.cell(maxY)
 }
 
 // draw marks the cells of a line.
@@ -140,19 +154,60 @@ func (t *toucher) draw(g *segment) {
 	})
 }
 
-// mark notes that something reaches from low to high in a cell of the window.
+// mark notes that something reaches from low to high in a cell.
 func (t *toucher) mark(x, y int64, low, high float64) {
-	at := (y-t.y0)*t.width + x - t.x0
-	if t.head[at] == 0 {
-		t.used = append(t.used, at)
+	if 2*len(t.used) >= len(t.cells) {
+		t.grow()
 	}
-	t.marks = append(t.marks, mark{low, high, t.head[at]})
-	t.head[at] = int32(len(t.marks))
+	at := t.find(x, y)
+	c := &t.cells[at]
+	if c.head == 0 {
+		c.x, c.y = int32(x), int32(y)
+		t.used = append(t.used, int32(at))
+	}
+	t.marks = append(t.marks, mark{low, high, c.head})
+	c.head = int32(len(t.marks))
+}
+
+// marked gives 1 + the newest mark in a cell, 0 for none.
+func (t *toucher) marked(x, y int64) int32 {
+	if len(t.used) == 0 {
+		return 0
+	}
+	return t.cells[t.find(x, y)].head
+}
+
+// find gives the place of a cell in the table, or the free one where it
+// belongs.
+func (t *toucher) find(x, y int64) uint64 {
+	at := (uint64(uint32(x))<<32 | uint64(uint32(y))) * 0x9E3779B97F4A7C15 >> t.shift
+	for {
+		c := &t.cells[at]
+		if c.head == 0 || c.x == int32(x) && c.y == int32(y) {
+			return at
+		}
+		if at++; at == uint64(len(t.cells)) {
+			at = 0
+		}
+	}
+}
+
+// grow makes the table twice as large.
+func (t *toucher) grow() {
+	old, used := t.cells, t.used
+	t.cells = make([]cell, max(2*len(old), minTable))
+	t.shift = 64 - uint(bits.TrailingZeros(uint(len(t.cells))))
+	for i, at := range used {
+		c := old[at]
+		to := t.find(int64(c.x), int64(c.y))
+		t.cells[to] = c
+		used[i] = int32(to)
+	}
 }
 
 func (t *toucher) wipe() {
 	for _, at := range t.used {
-		t.head[at] = 0
+		t.cells[at].head = 0
 	}
 	t.used, t.marks = t.used[:0], t.marks[:0]
 }
@@ -163,7 +218,7 @@ func (t *toucher) hits(g *segment) bool {
 		return false
 	}
 	return t.along(g, func(x, y int64) bool {
-		for i := t.head[(y-t.y0)*t.width+x-t.x0]; i != 0; i = t.marks[i-1].next {
+		for i := t.marked(x, y); i != 0; i = t.marks[i-1].next {
 			if m := &t.marks[i-1]; g.low <= m.high && m.low <= g.high {
 				return true
 			}

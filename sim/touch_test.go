@@ -54,3 +54,56 @@ func TestFollow(t *testing.T) {
 		}
 	})
 }
+
+// TestTableOfCells: a cell has what was marked in it last, whatever else is in
+// the table, and nothing after a wipe.
+func TestTableOfCells(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var w toucher
+		for range 2 {
+			want := map[[2]int64]int32{}
+			c := rapid.Int64Range(-maxCell, maxCell)
+			x, y := c.Draw(t, "x"), c.Draw(t, "y")
+			for i := range rapid.SampledFrom([]int{1, 100, 2000}).Draw(t, "marks") {
+				at := [2]int64{max(x-int64(i%40), -maxCell), max(y-int64(i*i%90), -maxCell)}
+				w.mark(at[0], at[1], 0, float64(i))
+				want[at] = int32(len(w.marks))
+			}
+			for at, head := range want {
+				if got := w.marked(at[0], at[1]); got != head {
+					t.Fatalf("cell %v has mark %d, expected %d", at, got, head)
+				}
+			}
+			if at := [2]int64{y, x}; want[at] == 0 && w.marked(at[0], at[1]) != 0 {
+				t.Fatalf("cell %v has a mark", at)
+			}
+			w.wipe()
+			if w.marked(x, y) != 0 {
+				t.Fatal("there are marks after a wipe")
+			}
+		}
+	})
+}
+
+// TestLargeBody: something large turns by the cells of the world's resolution,
+// and without making garbage.
+func TestLargeBody(t *testing.T) {
+	for _, c := range []struct {
+		gap   string
+		stall bool
+	}{{"0.01", true}, {"0.05", false}} {
+		w := loadText(t, `position ( name "hall" size [ 200 200 1 ] ) model ( size [ 0.4 0.4 1 ] pose [ 100.2 0 0 0 ] origin [ `+c.gap+` 0 0 0 ] )`)
+		hall := w.Find("hall")
+		hall.Subscribe()
+		hall.Position().SetVelocity(0, 0, 1e-6)
+		w.Step()
+		w.Step()
+		if hall.Position().Stalled() != c.stall {
+			t.Errorf("%s m beside it: stalled %v, expected %v", c.gap, !c.stall, c.stall)
+		}
+		hall.Position().SetVelocity(0, 0, 0.001)
+		if n := testing.AllocsPerRun(20, w.Step); n > 0.2 {
+			t.Errorf("%v allocations a step", n)
+		}
+	}
+}
