@@ -184,7 +184,7 @@ func (*counters) failed(f *failures, err error) {
 	switch {
 	case errors.Is(err, client.ErrAway):
 		f.away.Add(1)
-	case errors.Is(err, client.ErrBusy):
+	case errors.Is(err, client.ErrBusy), errors.Is(err, client.ErrUnanswered):
 		f.busy.Add(1)
 	case errors.Is(err, client.ErrForbidden):
 		f.forbidden.Add(1)

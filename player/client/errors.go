@@ -18,6 +18,10 @@ var ErrTimeout = errors.New("client: the Player server did not answer in time")
 // written, because the server does not read.
 var ErrBusy = errors.New("client: the Player server does not read, too much waits to be sent")
 
+// ErrUnanswered is the error of a request of which the device has too many to
+// answer: they were given up, but it may do so yet.
+var ErrUnanswered = errors.New("client: the Player server has left too many such requests unanswered")
+
 // ErrForbidden is the error of what a client must not send: what crashes the
 // real server, or is the session's own business.
 var ErrForbidden = errors.New("client: must not be sent")

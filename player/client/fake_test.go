@@ -1,12 +1,15 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +50,7 @@ type fake struct {
 	geometry map[player.Addr][]any // answers to requests, in order of subtype; none: NACK
 	on       func(f *fake, m player.Message) bool
 	pulls    chan struct{} // a DATA request was acknowledged
+	stopped  atomic.Bool   // drivers do not run: what a session asks to see what they are past goes to on, too
 
 	mu   sync.Mutex // one message at a time is written
 	done chan struct{}
@@ -81,10 +85,15 @@ func (f *fake) serve() {
 		f.mu.Lock()
 		f.got = append(f.got, m)
 		f.mu.Unlock()
-		if f.on == nil || !f.on(f, m) {
+		if f.on == nil || isProbe(m) && !f.stopped.Load() || !f.on(f, m) {
 			f.answer(m)
 		}
 	}
+}
+
+// isProbe tells whether a request is for the property that no driver has.
+func isProbe(m player.Message) bool {
+	return m.Type == player.Request && m.Subtype >= iface.ReqSetBoolprop && bytes.Contains(m.Body, []byte("callboard\x00"))
 }
 
 func readMessage(r io.Reader) (player.Message, error) {
@@ -186,6 +195,13 @@ func (f *fake) synch() {
 
 func (f *fake) overflow(lost uint32) {
 	f.send(player.Header{Addr: self, Type: player.Synch, Subtype: player.SynchOverflow}, &iface.Uint32{Value: lost})
+}
+
+// received are the messages that have come.
+func (f *fake) received() []player.Message {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.got)
 }
 
 // count tells how many messages of an interface, type and subtype have come.

@@ -112,7 +112,7 @@ func (c *Client) settle(which func(*waiter) bool, err error) {
 // request answer is called once, unless Pass gives an error: with the answer,
 // whose body is valid during the call, from the goroutine that Run runs in, or
 // with ErrTimeout or ErrAway. It must not block. Pass waits for nothing; its
-// errors are ErrAway, ErrBusy and ErrForbidden, bare.
+// errors are ErrAway, ErrBusy, ErrUnanswered and ErrForbidden, bare.
 func (c *Client) Pass(h player.Header, body []byte, answer func(h player.Header, body []byte, err error)) error {
 	s, err := c.current()
 	if err != nil {

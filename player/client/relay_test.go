@@ -7,6 +7,8 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,19 +46,19 @@ func relayed(t *testing.T, prepare func(*fake), check func(t *testing.T, f func(
 		Open: func(a player.Addr) bool { return a.Interf == player.InterfaceLaser },
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var now *fake
+		var now atomic.Pointer[fake]
 		cfg.Dial = pipes(func(conn net.Conn) {
 			defer conn.Close()
 			n := newFake(t, conn, laser0, robot0, odd)
 			if prepare != nil {
 				prepare(n)
 			}
-			now = n
+			now.Store(n)
 			n.serve()
 		})
 		r := start(t, cfg)
 		synctest.Wait()
-		check(t, func() *fake { return now }, r)
+		check(t, now.Load, r)
 		r.stop(t)
 		synctest.Wait()
 	})
@@ -236,11 +238,14 @@ func TestPass(t *testing.T) {
 		}
 	}
 	relayed(t, prepare, func(t *testing.T, f func() *fake, r *running) {
+		var mu sync.Mutex
 		var got []string
 		pass := func(a player.Addr, typ player.Type, subtype uint8, body ...byte) {
 			t.Helper()
 			h := player.Header{Addr: a, Type: typ, Subtype: subtype, Timestamp: 12, Seq: 34}
 			err := r.Pass(h, body, func(h player.Header, body []byte, err error) {
+				mu.Lock()
+				defer mu.Unlock()
 				got = append(got, fmt.Sprintf("%s at %v seq %d: %x %v", h.Type, h.Timestamp, h.Seq, body, err))
 			})
 			if err != nil {
@@ -254,10 +259,13 @@ func TestPass(t *testing.T) {
 		time.Sleep(7 * time.Second)
 		synctest.Wait()
 		want := []string{"ACK at 12 seq 34: 0102030401020304 <nil>", "NACK at 12 seq 34:  <nil>", fmt.Sprintf("type 0 at 0 seq 0:  %v", client.ErrTimeout)}
+		mu.Lock()
+		defer mu.Unlock()
 		if !slices.Equal(got, want) {
 			t.Errorf("answers %q\nexpected %q", got, want)
 		}
-		last := f().got[slices.IndexFunc(f().got, func(m player.Message) bool { return m.Type == player.Command })]
+		all := f().received()
+		last := all[slices.IndexFunc(all, func(m player.Message) bool { return m.Type == player.Command })]
 		if last.Host != 0 || last.Robot != 0 || last.Seq != 34 || last.Timestamp != 12 || !slices.Equal(last.Body, []byte{5, 6, 7, 8}) {
 			t.Errorf("the command was sent as %+v", last)
 		}

@@ -1,11 +1,9 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"reflect"
-	"sync"
 	"time"
 
 	"callboard/player"
@@ -16,8 +14,8 @@ import (
 // for at most Config.RequestTimeout. req is a pointer to the request's struct
 // or nil; the answer is decoded into resp, a pointer to its struct (or an
 // *iface.Raw), unless that is nil. A refusal is a
-// *NackError. Other errors are ErrAway, ErrTimeout, ErrBusy, ErrForbidden and
-// those of ctx, wrapped.
+// *NackError. Other errors are ErrAway, ErrTimeout, ErrBusy, ErrUnanswered,
+// ErrForbidden and those of ctx, wrapped.
 //
 // Handler's methods must not call it, nor Send: they run where the answer
 // would arrive.
@@ -144,142 +142,3 @@ func message(t player.Type, addr player.Addr, subtype uint8, body any) ([]byte, 
 
 // id is what identifies a device within a connection.
 func id(a player.Addr) uint32 { return uint32(a.Interf)<<16 | uint32(a.Index) }
-
-// exchange is a request that waits for its answer.
-type exchange struct {
-	id      uint32
-	subtype uint8
-	sent    []byte // the body
-	// An exchange of the session's own has fn, called in its goroutine, and may
-	// expire, as may one of Pass, which has relayed; one of Request has done,
-	// with room for one.
-	fn        func(answer) error
-	relayed   func(player.Header, []byte, error)
-	expires   time.Time
-	done      chan answer
-	abandoned time.Time // when it was given up, zero: it was not
-}
-
-// answer is an ACK or NACK, or the error instead. body is its own copy in an
-// exchange of Request, else valid during the call.
-type answer struct {
-	header player.Header
-	body   []byte
-	err    error
-}
-
-// pending are the exchanges of a session, oldest first.
-//
-// An answer is matched by device and subtype, in order; seq says nothing. A
-// request that was given up stays for a while, so that its late answer is not
-// taken for that of the next one: unless the next one was the same request,
-// which any answer serves.
-type pending struct {
-	mu    sync.Mutex
-	grace time.Duration // how long what was given up stays
-	list  []*exchange
-	ended bool
-}
-
-// add registers x and calls send within the same lock, so that the order of
-// the list is that on the wire.
-func (p *pending) add(x *exchange, send func() error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended {
-		return ErrAway
-	}
-	p.purge()
-	if err := send(); err != nil {
-		return err
-	}
-	p.list = append(p.list, x)
-	return nil
-}
-
-// take removes the exchange that an answer belongs to. It gives nil, too, for
-// one that was given up.
-func (p *pending) take(id uint32, subtype uint8) *exchange {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.purge()
-	var oldest *exchange
-	for _, x := range p.list {
-		if x.id != id || x.subtype != subtype {
-			continue
-		}
-		if x.abandoned.IsZero() && (oldest == nil || bytes.Equal(x.sent, oldest.sent)) {
-			p.remove(x)
-			return x
-		}
-		if oldest == nil {
-			oldest = x
-		}
-	}
-	if oldest != nil {
-		p.remove(oldest)
-	}
-	return nil
-}
-
-func (p *pending) abandon(x *exchange) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	x.abandoned = time.Now()
-}
-
-// expired gives up and returns the session's own exchanges that are overdue,
-// and tells when the next one will be.
-func (p *pending) expired(now time.Time) (late []*exchange, next time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, x := range p.list {
-		switch {
-		case x.expires.IsZero() || !x.abandoned.IsZero():
-		case !now.Before(x.expires):
-			x.abandoned = now
-			late = append(late, x)
-		case next.IsZero() || x.expires.Before(next):
-			next = x.expires
-		}
-	}
-	return late, next
-}
-
-// end makes every exchange of Request fail, and those to come.
-func (p *pending) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ended = true
-	for _, x := range p.list {
-		switch {
-		case !x.abandoned.IsZero():
-		case x.done != nil:
-			x.done <- answer{err: ErrAway}
-		case x.relayed != nil:
-			x.relayed(player.Header{}, nil, ErrAway)
-		}
-	}
-	p.list = nil
-}
-
-func (p *pending) remove(x *exchange) {
-	for i, y := range p.list {
-		if x == y {
-			p.list = append(p.list[:i], p.list[i+1:]...)
-			return
-		}
-	}
-}
-
-// purge forgets what was given up long ago.
-func (p *pending) purge() {
-	keep := p.list[:0]
-	for _, x := range p.list {
-		if x.abandoned.IsZero() || time.Since(x.abandoned) < p.grace {
-			keep = append(keep, x)
-		}
-	}
-	clear(p.list[len(keep):])
-	p.list = keep
-}

@@ -189,6 +189,9 @@ func (s *session) tick(now time.Time) error {
 			return err
 		}
 	}
+	if err := s.probe(now); err != nil {
+		return err
+	}
 	if err := s.advance(now); err != nil {
 		return err
 	}
@@ -205,6 +208,31 @@ func (s *session) tick(now time.Time) error {
 	}
 	s.in.trim(now)
 	return s.watch(now)
+}
+
+// probeKey is the property that devices are asked for to see what they are past.
+const probeKey = "callboard"
+
+// probe asks devices that owe answers for a sign of life. Real drivers refuse a
+// property that they do not have, in the order in which they were asked.
+func (s *session) probe(now time.Time) error {
+	for _, p := range s.pending.unproven(now) {
+		var req any
+		switch p.subtype {
+		case iface.ReqGetIntprop:
+			req = &iface.IntpropReq{Key: iface.CString(probeKey)}
+		case iface.ReqGetDblprop:
+			req = &iface.DblpropReq{Key: iface.CString(probeKey)}
+		case iface.ReqGetStrprop:
+			req = &iface.StrpropReq{Key: iface.CString(probeKey)}
+		}
+		x := &exchange{id: p.id, subtype: p.subtype, fn: func(answer) error { return nil }}
+		addr := player.Addr{Interf: player.Interface(p.id >> 16), Index: uint16(p.id)}
+		if err := s.ask(x, addr, req); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // due moves tick forward to at, unless that is zero.

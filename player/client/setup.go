@@ -153,6 +153,10 @@ func (s *session) advance(now time.Time) error {
 		case t.due.After(now):
 			s.due(t.due)
 		case s.setup.inAir >= maxInAir: // the next answer calls advance again
+		case s.pending.crowded(id(t.addr), t.subtype):
+			t.tried = true
+			t.due = now.Add(t.pause.next())
+			s.due(t.due)
 		default:
 			if err := s.try(now, t); err != nil {
 				return err
@@ -242,6 +246,9 @@ func (s *session) apply(t *task, a answer) error {
 		return err
 	}
 	if info, ok := payload.(*iface.DeviceDriverinfo); ok {
+		if id(info.Addr) != id(t.device.Addr) {
+			return fmt.Errorf("the driver of %s was told instead", info.Addr)
+		}
 		t.device.Driver = iface.GoString(info.DriverName)
 		s.unlisted = true
 		s.changed(t.device)
