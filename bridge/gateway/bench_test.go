@@ -69,7 +69,7 @@ func BenchmarkThroughTheGateway(b *testing.B) {
 
 // What the benchmark shows holds, for readings and for commands.
 func TestLittleIsAllocatedPerMessage(t *testing.T) {
-	for _, test := range []struct{ body, n int }{{52, 2000}, {1844, 1000}, {100_000, 100}} {
+	for _, test := range []struct{ body, n int }{{52, 2000}, {1844, 1000}, {100_000, 100}, {2_764_800, 20}} {
 		u := newThrough(t, test.body)
 		u.readings(t, 100)
 		bytes := allocated(func() { u.readings(t, test.n) })

@@ -59,10 +59,7 @@ func (c *Call) Reply(h player.Header, body []byte) {
 	default:
 		reply.Type = player.Ack
 	}
-	m := newMessage(reply)
-	m.raw = append(m.raw, body...)
-	m.seal()
-	c.conn.replyCall(c, m)
+	c.conn.replyCall(c, bodyMessage(reply, body))
 }
 
 // answer queues the reply unless there has been one.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -32,18 +33,46 @@ type message struct {
 	refs atomic.Int32
 }
 
-// keepBuffer bounds the buffers that wait for their next use.
-const keepBuffer = 1 << 20
+// messages wait for their next use. Those with a buffer above smallBuffer wait
+// by the size of it, so that a queue of small messages holds no large buffers: a
+// buffer is at most twice what is in it, or smallBuffer.
+var (
+	messages = sync.Pool{New: func() any { return new(message) }}
+	large    [33]sync.Pool // by the bits of the buffer's capacity
+)
 
-var messages = sync.Pool{New: func() any { return new(message) }}
+const smallBuffer = 64 << 10 // bytes
 
 // newMessage gives a message of header h without its body; the caller holds it.
 // The body is appended to raw, then sealed.
 func newMessage(h player.Header) *message {
-	m := messages.Get().(*message)
+	return messages.Get().(*message).begin(h)
+}
+
+func (m *message) begin(h player.Header) *message {
 	m.sig = signatureOf(h)
 	m.raw = h.Append(m.raw[:0])
 	m.refs.Store(1)
+	return m
+}
+
+// bodyMessage gives a message of header h with a body that is encoded already.
+func bodyMessage(h player.Header, body []byte) *message {
+	size := player.HeaderSize + len(body)
+	var m *message
+	if size > smallBuffer {
+		m, _ = large[bits.Len(uint(size))].Get().(*message)
+		if m == nil || cap(m.raw) < size {
+			// An eighth more, so that what varies a little fits it next time, but
+			// no more than others of its class have.
+			m = &message{raw: make([]byte, 0, min(size+size/8, 1<<bits.Len(uint(size))-1))}
+		}
+		m.begin(h)
+	} else {
+		m = newMessage(h)
+	}
+	m.raw = append(m.raw, body...)
+	m.seal()
 	return m
 }
 
@@ -63,8 +92,9 @@ func (m *message) release() {
 	if m.refs.Add(-1) > 0 {
 		return
 	}
-	if cap(m.raw) > keepBuffer {
-		m.raw = nil
+	if n := cap(m.raw); n > smallBuffer {
+		large[bits.Len(uint(n))].Put(m)
+		return
 	}
 	messages.Put(m)
 }

@@ -47,10 +47,8 @@ func (p publisher) PublishBody(dev player.Addr, subtype uint8, time float64, bod
 	if len(subs) == 0 {
 		return
 	}
-	m := newMessage(player.Header{Addr: d.addr, Type: player.Data, Subtype: subtype, Timestamp: time})
-	m.raw = append(m.raw, body...)
-	m.seal()
-	p.s.deliver(subs, m)
+	h := player.Header{Addr: d.addr, Type: player.Data, Subtype: subtype, Timestamp: time}
+	p.s.deliver(subs, bodyMessage(h, body))
 }
 
 // deliver puts m into the queues of all that have its device open.
