@@ -301,7 +301,7 @@ func (s *schedule) finale() {
 				lacks = p.name + ": " + l
 			}
 		}
-		if lacks == "" && i > 18 {
+		if lacks == "" && i > 15 { // three leases, and some more
 			break
 		}
 		if i > 60 {
@@ -316,7 +316,7 @@ func (s *schedule) finale() {
 	}
 	for range 3 {
 		s.now += overlay.Instant(s.cfg.Inbox.Keep)
-		for range 6 {
+		for range 3 {
 			s.period()
 			s.settle()
 		}
