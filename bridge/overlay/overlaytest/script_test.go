@@ -35,8 +35,10 @@ type script struct {
 //	settle                                        all that is under way happens; tells it
 //	step n                                        only so many frames
 //	period                                        time goes on, all that follows happens
+//	carry b1 b2 n                                 n frames of that link, whatever waits on others
 //	cut b1 b2 | heal b1 b2 | registry up|down
-//	routes | client c
+//	routes | client c | where c
+//	left                                          what brokers keep beside routes
 //	robot b4 r up|away | withdraw b4 r            a robot beside the broker's own
 //	read b4 r                                     a reading of it, which all sets there match
 //	ask b1 r                                      a question to whoever reads it, which answers with its name
@@ -136,6 +138,16 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		s.settle(1 << 30)
 	case "step":
 		s.settle(number(1))
+	case "carry":
+		w := s.between[[2]int{s.broker(f[1]), s.broker(f[2])}]
+		for range number(3) {
+			if !w.busy() {
+				failf("nothing is on its way from %s to %s", f[1], f[2])
+			}
+			s.say(w)
+			s.deliver(w)
+		}
+		s.seeAll()
 	case "period":
 		s.now += second
 		for i := range s.brokers {
@@ -200,6 +212,17 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		p := s.client(f[1])
 		for _, word := range sortedKeys(p.nums) {
 			fmt.Fprintf(&s.out, "%s has %s up to %d of %d, %d gaps\n", p.name, p.key(word).Source, p.nums[word], s.truth[p.key(word)].last, s.marks["gaps"])
+		}
+	case "where":
+		if p := s.client(f[1]); p.connected() {
+			fmt.Fprintf(&s.out, "%s is attached to %s\n", p.name, brokerName(p.at))
+		} else {
+			fmt.Fprintf(&s.out, "%s is attached nowhere\n", p.name)
+		}
+	case "left":
+		for _, x := range s.brokers {
+			fetches, tombstones, inboxes := x.b.Left()
+			fmt.Fprintf(&s.out, "%s: %d clients, %d inboxes, %d keys, %d fetches, %d tombstones\n", x.name, x.b.Stats().Clients, inboxes, len(x.b.Keys()), fetches, tombstones)
 		}
 	default:
 		d.Fatalf(t, "%q is no command", f[0])
