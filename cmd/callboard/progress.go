@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -13,9 +14,9 @@ const (
 )
 
 // progress tells people on a terminal how far a long work is, until done is
-// called: what of all bytes, how fast, how long yet. alone says that nothing
-// is printed to stdout meanwhile, which may be the same terminal.
-func (p *program) progress(what string, alone bool, bytes func() (done, all int64)) (done func()) {
+// called; text words it, for the time that it took so far. alone says that
+// nothing is printed to stdout meanwhile, which may be the same terminal.
+func (p *program) progress(what string, alone bool, text func(took time.Duration) string) (done func()) {
 	if !p.terminal(p.stderr) || !alone && p.terminal(p.stdout) {
 		return func() {}
 	}
@@ -32,8 +33,7 @@ func (p *program) progress(what string, alone bool, bytes func() (done, all int6
 				return
 			case now := <-ticker.C:
 				if took := now.Sub(began); took >= progressDelay {
-					read, all := bytes()
-					fmt.Fprintf(p.stderr, "\r\x1b[K%s: %s", what, progressText(read, all, took))
+					fmt.Fprintf(p.stderr, "\r\x1b[K%s: %s", what, text(took))
 				}
 			}
 		}
@@ -44,17 +44,40 @@ func (p *program) progress(what string, alone bool, bytes func() (done, all int6
 	}
 }
 
-// progressText words progress: "12 % of 5.0 GB, 410 MB/s, 11 s left".
-func progressText(done, all int64, took time.Duration) string {
+// bytesText words how many of all bytes are done: "12 % of 5.0 GB, 410 MB/s, 11 s left".
+func bytesText(done, all int64, took time.Duration) string {
 	rate := float64(done) / took.Seconds()
 	text := fmt.Sprintf("%s, %s/s", size(uint64(done)), size(uint64(rate)))
 	if all > 0 {
 		text = fmt.Sprintf("%.0f %% of %s, %s/s", 100*min(float64(done)/float64(all), 1), size(uint64(all)), size(uint64(rate)))
 		if left := float64(all-done) / rate; rate > 0 && left >= 0 {
-			text += ", " + time.Duration(left*float64(time.Second)).Round(time.Second).String() + " left"
+			text += ", " + leftText(left)
 		}
 	}
 	return text
+}
+
+// simulatedText words how far a simulation is: "12 % of 1h0m0s simulated, 350
+// times real time, 9s left". all is 0 for one without end.
+func simulatedText(done, all, took time.Duration) string {
+	rate := done.Seconds() / took.Seconds()
+	pace := strconv.FormatFloat(rate, 'g', 3, 64)
+	if rate >= 100 {
+		pace = strconv.FormatFloat(rate, 'f', 0, 64)
+	}
+	if all == 0 {
+		return fmt.Sprintf("%s simulated, %s times real time", done.Round(time.Second), pace)
+	}
+	text := fmt.Sprintf("%.0f %% of %s simulated, %s times real time", 100*min(done.Seconds()/all.Seconds(), 1), all, pace)
+	if left := (all - done).Seconds() / rate; rate > 0 && left >= 0 {
+		text += ", " + leftText(left)
+	}
+	return text
+}
+
+// leftText words how many seconds are left, as far as anyone can know.
+func leftText(seconds float64) string {
+	return time.Duration(min(seconds, 1e9)*float64(time.Second)).Round(time.Second).String() + " left"
 }
 
 // clearLine clears the line of progress on a terminal.

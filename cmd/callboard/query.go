@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"callboard/bridge/config"
 	"callboard/bridge/search"
@@ -161,7 +162,10 @@ func (q *querier) run(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	done := q.p.progress("reading", !out.lines(), s.Consumed)
+	done := q.p.progress("reading", !out.lines(), func(took time.Duration) string {
+		read, all := s.Consumed()
+		return bytesText(read, all, took)
+	})
 	result, err := s.Run(ctx)
 	done()
 	err = errors.Join(err, out.end())

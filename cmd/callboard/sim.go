@@ -69,9 +69,21 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 				return err
 			}
 			s.ports.print(p.stdout)
+			defer p.simulated(s)()
 			return s.run(ctx)
 		},
 	}
+}
+
+// simulated tells people how far a simulation is that ends, or runs as fast as
+// it can, until done is called.
+func (p *program) simulated(s *simulation) (done func()) {
+	if s.lasts == 0 && s.speed > 0 {
+		return func() {}
+	}
+	return p.progress("simulating", true, func(took time.Duration) string {
+		return simulatedText(time.Duration(s.driver.Clock()*float64(time.Second)), s.lasts, took)
+	})
 }
 
 // lasting is how long a simulation lasts: what was asked for, else the world's

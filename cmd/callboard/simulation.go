@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+	"time"
 
 	"callboard/player"
 	"callboard/player/server"
@@ -27,6 +28,8 @@ type simulation struct {
 	world  *sim.World
 	driver *simdriver.Simulation
 	ports  playerServers
+	speed  float64       // times real time; 0: as fast as it goes
+	lasts  time.Duration // simulated; 0: for ever
 }
 
 // robotPort is a Player server and the robots behind it.
@@ -59,7 +62,7 @@ func newSimulation(c simulationConfig) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{file: c.file, world: world, driver: driver}
+	s := &simulation{file: c.file, world: world, driver: driver, speed: c.driver.Speed, lasts: c.driver.Duration}
 	listen := s.listenRobots
 	if c.player != nil {
 		listen = s.listenPlanned
