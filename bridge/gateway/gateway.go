@@ -67,7 +67,8 @@ type Gateway struct {
 	log     *slog.Logger
 	players []*remote
 	ports   []*port
-	stop    context.Context // ended: devices are not waited for; set by Run
+	robots  map[string]*robot // by name
+	stop    context.Context   // ended: devices are not waited for; set by Run
 }
 
 // port is one Player server of the gateway.
@@ -81,7 +82,7 @@ type port struct {
 // New listens; Run serves. Each Player server's session must be given its Relay
 // and be told to Attach before it runs. A Gateway that is not run must be closed.
 func New(c Config) (*Gateway, error) {
-	g := &Gateway{log: c.Logger, stop: context.Background()}
+	g := &Gateway{log: c.Logger, robots: map[string]*robot{}, stop: context.Background()}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
@@ -122,6 +123,7 @@ func (g *Gateway) listen(address string, i int, group []*robot) error {
 	drivers := make([]server.Driver, len(group))
 	for n, r := range group {
 		r.port = p
+		g.robots[r.name] = r
 		if len(group) > 1 {
 			r.numbering = &numbering{robots: len(group), robot: r.number}
 		}
@@ -197,6 +199,15 @@ func (g *Gateway) Ports() []Port {
 		}
 	}
 	return out
+}
+
+// Where tells on which port a robot is, and as which of those that share it. A
+// robot that is not there is nowhere.
+func (g *Gateway) Where(robot string) (address string, index int) {
+	if r := g.robots[robot]; r != nil {
+		return r.port.listener.Addr().String(), slices.Index(r.port.robots, r)
+	}
+	return "", 0
 }
 
 // Run serves until ctx ends. It can be called once.

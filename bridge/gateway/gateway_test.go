@@ -326,6 +326,12 @@ func TestManyRobotsShareAPort(t *testing.T) {
 	if len(ports) != 1 || len(ports[0].Robots) != robots || ports[0].Robots[robots-1] != "last" {
 		t.Fatalf("%d ports; the first has %d robots", len(ports), len(ports[0].Robots))
 	}
+	if at, i := r.gateway.Where("last"); at != ports[0].Address || i != robots-1 {
+		t.Errorf("last is at %s, %d", at, i)
+	}
+	if at, _ := r.gateway.Where("nobody"); at != "" {
+		t.Errorf("nobody is at %s", at)
+	}
 	p := r.attach(0)
 	var list iface.DeviceDevlist
 	for len(list.Devices) < 3*(robots-1)+1+2 {

@@ -158,6 +158,9 @@ func (r *robot) describe() Robot {
 	for i, d := range r.devices {
 		out.Devices[i] = Device{Interface: d.Interf.String(), Index: int(d.Index), Driver: d.Driver, Geometry: newGeometry(d.Geometry)}
 	}
+	if where := r.session.server.Gateway; where != nil {
+		out.Gateway, out.Number = where(r.name)
+	}
 	if r.err != nil {
 		out.Error = r.err.Error()
 	}

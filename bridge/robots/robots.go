@@ -34,6 +34,9 @@ type Server struct {
 	// nobody. Attach is told which session it is that Relay belongs to.
 	Relay  client.Relay
 	Attach func(*client.Client)
+	// Gateway tells for each robot where Player programs find it. Default:
+	// nowhere.
+	Gateway func(robot string) (address string, index int)
 }
 
 // Config is what a Robots needs.
@@ -211,7 +214,9 @@ func finite(v float64) float64 {
 type Robot struct {
 	Robot    string            `json:"robot"`
 	World    string            `json:"world,omitempty"`
-	Player   string            `json:"player"` // address of its Player server
+	Player   string            `json:"player"`                  // address of its Player server
+	Gateway  string            `json:"gateway,omitempty"`       // where Player programs find it
+	Number   int               `json:"gateway_index,omitempty"` // by index, on a port that robots share
 	State    string            `json:"state"`
 	Since    float64           `json:"since"` // s, Unix
 	Devices  []Device          `json:"devices"`

@@ -102,13 +102,21 @@ func routeTable(brokers []node.Broker) table {
 }
 
 func robotTable(robots []node.Robot, now time.Time) table {
-	t := table{headings: []string{"ROBOT", "STATE", "FOR", "BROKER", "PLAYER", "WORLD", "READINGS", "MATCHED", "LOST", "DEVICES"}, right: numbers(2, 6, 7, 8)}
+	t := table{headings: []string{"ROBOT", "STATE", "FOR", "BROKER", "PLAYER", "GATEWAY", "WORLD", "READINGS", "MATCHED", "LOST", "DEVICES"}, right: numbers(2, 7, 8, 9)}
+	shared := map[string]int{} // robots on a port
+	for _, r := range robots {
+		shared[r.Broker+" "+r.Gateway]++
+	}
 	for _, r := range robots {
 		var devices []string
 		for _, d := range r.Devices {
 			devices = append(devices, d.Interface+":"+strconv.Itoa(d.Index))
 		}
 		about := strings.Join(devices, " ")
+		gateway := dash(r.Gateway)
+		if r.Gateway != "" && shared[r.Broker+" "+r.Gateway] > 1 {
+			gateway += " index " + strconv.Itoa(r.Number)
+		}
 		state := r.State
 		switch {
 		case r.Refused:
@@ -118,7 +126,7 @@ func robotTable(robots []node.Robot, now time.Time) table {
 		case r.State == protocol.RobotAway && r.Error != "":
 			about = r.Error
 		}
-		t.add(r.Robot.Robot, state, ago(now, r.Since), r.Broker, r.Player, dash(r.World),
+		t.add(r.Robot.Robot, state, ago(now, r.Since), r.Broker, r.Player, gateway, dash(r.World),
 			strconv.FormatUint(r.Readings, 10), strconv.FormatUint(r.Matched, 10), strconv.FormatUint(r.Lost, 10), dash(about))
 	}
 	return t
