@@ -126,6 +126,9 @@ func TestBlocksAsReader(t *testing.T) {
 	if len(torn) < 100 || !strings.Contains(torn[len(torn)-1], "ends early") {
 		t.Errorf("torn: %d, %s", len(torn), torn[len(torn)-1])
 	}
+	if diff := cmp.Diff(byReader(t, bytes.NewReader(zipped.Bytes()[:zipped.Len()/2])), torn); diff != "" {
+		t.Error("torn:", diff)
+	}
 }
 
 // Whatever is wrong with lines, Blocks say what the Reader says.

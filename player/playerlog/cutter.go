@@ -71,7 +71,7 @@ func (c *Cutter) Next(b *Block) error {
 		case c.torn:
 			c.torn = false
 			b.number, b.parser.text = 1, text{}
-			b.problems = append(b.problems, b.problem(0, Warning, "the compressed log ends early, as when its writer was stopped; expected its checksum"))
+			b.problems = append(b.problems, b.tornHere())
 			return nil
 		case c.end != nil:
 			return c.end

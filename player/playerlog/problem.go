@@ -18,6 +18,7 @@ type Problem struct {
 	Line, Column int // from 1, columns in characters
 	Severity     Severity
 	Message      string
+	Ends         bool // the log ends here, before its end
 }
 
 // Error gives file:line:column: message.

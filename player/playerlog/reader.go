@@ -40,6 +40,7 @@ type Reader struct {
 	line  Line
 	reuse map[uint32]any // payloads by layout
 	next  int64          // byte of the line after the one that is read now
+	torn  uint8          // the input is compressed and ends early: 1, and 2 once that is told
 }
 
 // Line is a message that a log holds. It is valid until the next call of Next.
@@ -89,7 +90,8 @@ func (r *Reader) Version() (file, player string) { return r.version, r.player }
 
 // Next gives the next message. A *Problem tells of a line that is none:
 // reading goes on after it. io.EOF is the end, anything else an error that
-// ends the reading.
+// ends the reading. A compressed log that ends early, as when its writer was
+// killed, ends where it does, with a warning.
 func (r *Reader) Next() (*Line, error) {
 	for {
 		text, whole, err := r.nextLine()
@@ -118,6 +120,9 @@ func textOf(line []byte) text { return text{in: line} }
 func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 	r.number++
 	r.offset = r.next
+	if r.torn > 0 {
+		return nil, false, r.end()
+	}
 	part, err := r.in.ReadSlice('\n')
 	r.next += int64(len(part))
 	if err == nil {
@@ -134,6 +139,9 @@ func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 		part, err = r.in.ReadSlice('\n')
 		r.next += int64(len(part))
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		r.torn, err = 1, io.EOF
+	}
 	if err != nil && err != io.EOF {
 		return nil, false, fmt.Errorf("playerlog: reading %s after line %d: %w", r.name, r.number-1, err)
 	}
@@ -142,9 +150,26 @@ func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 	}
 	r.buf = append(r.buf, part...)
 	if err == io.EOF && len(r.buf) == 0 {
-		return nil, false, io.EOF
+		return nil, false, r.end()
 	}
 	return trimEnd(r.buf), err == nil, nil
+}
+
+// end is how the reading ends.
+func (r *Reader) end() error {
+	if r.torn != 1 {
+		return io.EOF
+	}
+	r.torn = 2
+	r.text = text{}
+	return r.tornHere()
+}
+
+// tornHere is the problem of a compressed log whose end is missing.
+func (r *parser) tornHere() *Problem {
+	p := r.problem(0, Warning, "the compressed log ends early, as when its writer was stopped; expected its checksum")
+	p.Ends = true
+	return p
 }
 
 func trimEnd(line []byte) []byte {

@@ -183,7 +183,11 @@ func (f *feed) advance(ctx context.Context, s *source) {
 
 // fault tells of a place that gives no message.
 func (s *source) fault(log *slog.Logger, p *run.Problem) {
-	if p.Warning {
+	switch {
+	case p.Ends:
+		log.Warn("a recorded run ends early; what was written before is replayed", slog.Any("error", p))
+		return
+	case p.Warning:
 		return
 	}
 	if s.faults++; s.faults <= toldFaults {
@@ -233,26 +237,9 @@ func (f *feed) keep(b *batch, s *source, rec *run.Record) {
 	if to == nil {
 		return
 	}
-	if answer := copied(rec.Header, rec.Payload); answer != nil {
+	if answer := run.Copied(rec.Header, rec.Payload); answer != nil {
 		b.events = append(b.events, event{device: to, subtype: rec.Header.Subtype, answer: answer})
 	}
-}
-
-// copied gives a copy of a payload, nil for what is no known message.
-func copied(h player.Header, payload any) any {
-	m, ok := iface.Lookup(h.Interf, h.Type, h.Subtype)
-	if !ok || m.Empty() {
-		return nil
-	}
-	body, err := m.Append(nil, payload)
-	if err != nil {
-		return nil
-	}
-	out := m.New()
-	if m.Decode(body, out) != nil {
-		return nil
-	}
-	return out
 }
 
 // encode adds a message.

@@ -136,6 +136,12 @@ func (a *arrangement) add(source int, robot run.Robot) error {
 			return err
 		}
 	}
+	for _, answer := range robot.Answers {
+		one := known.port.byKey[key{answer.Addr.Interf, answer.Addr.Index}]
+		if one != nil && one.answers[answer.Subtype] == nil {
+			one.answers[answer.Subtype] = answer.Payload
+		}
+	}
 	return nil
 }
 

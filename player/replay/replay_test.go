@@ -391,7 +391,7 @@ func TestReplayOfBrokenRuns(t *testing.T) {
 			b := g.read(1, nil)
 			passes(10 * time.Second)
 			b.expect(0, 1, 2, 3, 4)
-			if !strings.Contains(g.log.String(), "a recorded run cannot be read further; the others go on") {
+			if !strings.Contains(g.log.String(), "a recorded run ends early; what was written before is replayed") {
 				t.Errorf("told %q", g.log)
 			}
 		})
@@ -417,6 +417,8 @@ func TestReplayAnswers(t *testing.T) {
 	const text = `0000000001.000 0 6665 fiducial 00 004 001 +01.000 +02.000 +00.000 +00.000 +00.000 +00.500 +00.100 +00.200 +00.300 +00.050 +00.060
 0000000001.000 0 6665 fiducial 00 001 001 0
 0000000002.000 0 6665 fiducial 00 001 001 0
+0000000003.000 0 6665 fiducial 01 001 001 0
+0000000090.000 0 6665 fiducial 01 004 001 +02.000 +02.000 +00.000 +00.000 +00.000 +00.500 +00.100 +00.200 +00.300 +00.050 +00.060
 `
 	bubble(t, func(t *testing.T) {
 		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", []byte(text))}, Speed: 1})
@@ -426,6 +428,11 @@ func TestReplayAnswers(t *testing.T) {
 		var geom iface.FiducialGeom
 		r.must(fiducial, iface.ReqFiducialGetGeom, nil, &geom)
 		if geom.Pose.Px != 1 || geom.Pose.Pyaw != 0.5 {
+			t.Errorf("the geometry is %+v", geom)
+		}
+		// Also if it stands at the end of the recording.
+		r.must(player.Addr{Interf: player.InterfaceFiducial, Index: 1}, iface.ReqFiducialGetGeom, nil, &geom)
+		if geom.Pose.Px != 2 {
 			t.Errorf("the geometry is %+v", geom)
 		}
 		var nack *client.NackError

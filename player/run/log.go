@@ -156,7 +156,7 @@ func (s *logSource) meet(a player.Addr) {
 }
 
 func problem(p *playerlog.Problem, offset int64) *Problem {
-	return &Problem{File: p.File, Line: p.Line, Column: p.Column, Offset: offset, Warning: p.Severity == playerlog.Warning, Message: p.Message}
+	return &Problem{File: p.File, Line: p.Line, Column: p.Column, Offset: offset, Warning: p.Severity == playerlog.Warning, Message: p.Message, Ends: p.Ends}
 }
 
 // owner gives the robot of a device that no event has told of: the one of its

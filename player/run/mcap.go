@@ -123,7 +123,7 @@ func (s *mcapSource) next() (*Record, error) {
 			s.found = true
 			return nil, s.file.foreign()
 		case errors.As(err, &p):
-			return nil, &Problem{File: p.File, Offset: p.Offset, Warning: p.Cut, Message: p.Message}
+			return nil, &Problem{File: p.File, Offset: p.Offset, Warning: p.Cut, Message: p.Message, Ends: p.Cut}
 		case err != nil:
 			return nil, err
 		}

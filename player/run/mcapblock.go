@@ -55,7 +55,7 @@ func (s *mcapSource) fill(b *mcapBlock) error {
 		case err == io.EOF && len(b.messages) > 0:
 			return nil
 		case errors.As(err, &p):
-			b.messages = append(b.messages, mcapItem{problem: &Problem{File: p.File, Offset: p.Offset, Warning: p.Cut, Message: p.Message}})
+			b.messages = append(b.messages, mcapItem{problem: &Problem{File: p.File, Offset: p.Offset, Warning: p.Cut, Message: p.Message, Ends: p.Cut}})
 			continue
 		case err != nil:
 			return err

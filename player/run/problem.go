@@ -10,6 +10,7 @@ type Problem struct {
 	Offset       int64 // bytes from the file's beginning
 	Warning      bool  // what Player tolerates, or writes wrong itself: nothing is lost
 	Message      string
+	Ends         bool // the file ends here, before its end
 }
 
 // Error gives file:line:column: message, or file: byte offset: message.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"callboard/player"
+	"callboard/player/iface"
 )
 
 // Survey is what a whole run has.
@@ -30,6 +31,16 @@ type Robot struct {
 	Devices []*player.Device
 	// Begun is what was known when its first session began.
 	Begun []*player.Device
+	// Answers are the first of each kind that a Player log has of each device:
+	// also of requests that a Device has no place for.
+	Answers []Answer
+}
+
+// Answer is what a Player server answered to a request.
+type Answer struct {
+	Addr    player.Addr
+	Subtype uint8
+	Payload any // a pointer to the answer's struct in package iface
 }
 
 // surveyEvery is the number of records between looks at the context.
@@ -104,6 +115,7 @@ func (s *surveyor) add(rec *Record) {
 	}
 	if rec.Device != nil {
 		r.know(rec.Device)
+		r.answered(rec)
 	}
 	if rec.Kind == Lost {
 		s.out.Lost += rec.Count
@@ -128,6 +140,39 @@ func (s *surveyor) message(rec *Record) {
 		s.out.Backwards++
 	}
 	s.last[key] = t
+}
+
+// answered notes an answer.
+func (r *Robot) answered(rec *Record) {
+	h := rec.Header
+	if h.Type != player.Ack || rec.Payload == nil {
+		return
+	}
+	for _, a := range r.Answers {
+		if a.Addr == rec.Device.Addr && a.Subtype == h.Subtype {
+			return
+		}
+	}
+	if payload := Copied(h, rec.Payload); payload != nil {
+		r.Answers = append(r.Answers, Answer{rec.Device.Addr, h.Subtype, payload})
+	}
+}
+
+// Copied gives a copy of a message's payload, nil for what is no known message.
+func Copied(h player.Header, payload any) any {
+	m, ok := iface.Lookup(h.Interf, h.Type, h.Subtype)
+	if !ok || m.Empty() {
+		return nil
+	}
+	body, err := m.Append(nil, payload)
+	if err != nil {
+		return nil
+	}
+	out := m.New()
+	if m.Decode(body, out) != nil {
+		return nil
+	}
+	return out
 }
 
 // know notes a device, or what more is known of it.
