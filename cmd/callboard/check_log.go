@@ -136,6 +136,9 @@ func (s *survey) end(name string, r *playerlog.Reader) {
 	if s.errors > 0 {
 		return
 	}
+	if s.lines == 0 {
+		s.k.warn(name + ": warning: it holds no messages")
+	}
 	writer := ""
 	if _, version := r.Version(); version != "" {
 		writer = " of Player " + version

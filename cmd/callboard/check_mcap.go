@@ -183,6 +183,9 @@ func (k *checker) recordedRun(name string) {
 		case err == io.EOF:
 			s.print(k, name)
 			k.recordedWorld(f)
+			for _, topic := range f.Objects() {
+				k.warn(objectsOnly(name, topic))
+			}
 			return
 		case errors.As(err, &p) && p.Warning:
 		case errors.As(err, &p):

@@ -35,7 +35,8 @@ What is wrong in a file is told on stderr, and the search goes on.
 --csv without --select has the values of the interfaces that the condition names;
 of those that did not just arrive, the latest. --summary tells how often and how
 long it held. --plot draws a picture: when it held, the selected values, and the
-robots' paths in their world. callboard help conditions explains conditions.`,
+robots' paths in their world. With --from what comes before it is read, too. callboard
+help conditions explains conditions.`,
 		examples: []string{
 			"callboard query run.log 'laser.min < 0.5'",
 			"callboard query run.log 'laser.min < 0.5' --trigger rising --for 0.3 --summary",

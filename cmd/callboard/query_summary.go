@@ -113,9 +113,46 @@ func (q *querier) tell(r *search.Result) {
 			}
 		}
 	}
-	if tested == 0 {
-		note("no reading tests the condition; it asks for %s of %s", strings.Join(q.reads(), ", "), robotsAsked(q.asked))
+	for _, s := range q.sources {
+		for _, topic := range s.File.Objects() {
+			fmt.Fprintln(q.p.stderr, objectsOnly(s.File.Name(), topic))
+		}
 	}
+	if tested == 0 {
+		note("no reading tests the condition; it asks for %s of %s; %s", strings.Join(q.reads(), ", "), robotsAsked(q.asked), q.there())
+	}
+}
+
+// there tells what the files begin with.
+func (q *querier) there() string {
+	var robots, devices []string
+	for _, s := range q.sources {
+		list, err := s.File.Begins()
+		if err != nil {
+			continue // told by the search
+		}
+		for _, d := range list {
+			name := d.Robot
+			if s.Name != nil {
+				name = s.Name(name)
+			}
+			robots, devices = append(robots, name), append(devices, d.Addr.String())
+		}
+	}
+	return fmt.Sprintf("there are %s with %s", listed(robots), listed(devices))
+}
+
+// mostListed is how many names are listed.
+const mostListed = 8
+
+// listed lists names, each once.
+func listed(names []string) string {
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if more := len(names) - mostListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // reads lists the interfaces that the conditions ask for.
@@ -131,10 +168,14 @@ func (q *querier) reads() []string {
 }
 
 func robotsAsked(subs []protocol.Subscription) string {
-	if len(subs[0].Robots) == 0 {
-		return "any robot"
+	who := "any robot"
+	if len(subs[0].Robots) > 0 {
+		who = strings.Join(subs[0].Robots, ", ")
 	}
-	return strings.Join(subs[0].Robots, ", ")
+	if len(subs[0].Devices) > 0 {
+		who += ", device " + strings.Join(subs[0].Devices, ", ")
+	}
+	return who
 }
 
 // Of each fault so many are told, and of faults so many; others are counted.

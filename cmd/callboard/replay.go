@@ -35,7 +35,8 @@ was recorded. It begins when the first device is opened, and goes on serving
 after the end; when all are closed and one is opened again it begins anew.
 Clients play, pause and rewind it by the device log:0 of any port. Several files
 are one time line. NAME=FILE gives the robot of a file another name (several:
-NAME- before theirs). Prints a line for each port once it serves there.`,
+NAME- before theirs). Prints a line for each port once it serves there. With --from
+what comes before it is read, too, so that a late part of a large file begins later.`,
 		examples: []string{
 			"callboard replay run.log",
 			"callboard replay run.log --listen 127.0.0.1:0 --speed max",
@@ -74,6 +75,8 @@ NAME- before theirs). Prints a line for each port once it serves there.`,
 				return err
 			}
 			servers.print(p.stdout)
+			stop := p.replayProgress(r, servers)
+			defer stop()
 			return servers.run(ctx, r)
 		},
 	}
@@ -97,8 +100,16 @@ func (p *program) openRuns(ctx context.Context, args []string) ([]replay.Source,
 			return sources, fmt.Errorf("%s holds no messages; expected a Player log or an MCAP file that callboard recorded (callboard check %s tells what is wrong with it)", path, path)
 		}
 		sources[len(sources)-1].Survey = survey
+		for _, topic := range file.Objects() {
+			fmt.Fprintf(p.stderr, "callboard replay: %s\n", objectsOnly(path, topic))
+		}
 	}
 	return sources, nil
+}
+
+// objectsOnly tells of a device whose messages cannot be served.
+func objectsOnly(path, topic string) string {
+	return fmt.Sprintf("%s: warning: the readings on %s are only there as a broker told them: they can be looked at, but neither replayed nor queried", path, topic)
 }
 
 func closeRuns(sources []replay.Source) {
@@ -120,6 +131,9 @@ func namedFile(arg string) (name, path string) {
 func fileError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: no such file", path)
+	}
+	if info, is := os.Stat(path); is == nil && info.IsDir() {
+		return fmt.Errorf("%s is a directory; expected a Player log or an MCAP file that callboard recorded", path)
 	}
 	return err
 }
@@ -226,6 +240,52 @@ func (s playerServers) print(w io.Writer) {
 	for _, port := range s {
 		fmt.Fprintf(w, "player://%s %s\n", port.address, strings.Join(port.robots, " "))
 	}
+}
+
+// replayProgress shows on a terminal how a replay goes, until it is stopped.
+func (p *program) replayProgress(r *replay.Replay, s playerServers) (stop func()) {
+	if !p.terminal(p.stderr) {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTicker(progressEvery)
+		defer t.Stop()
+		before, at := r.Progress(), time.Now()
+		for {
+			select {
+			case <-done:
+				p.clearLine()
+				return
+			case now := <-t.C:
+				after := r.Progress()
+				pace := (after.At - before.At).Seconds() / now.Sub(at).Seconds()
+				before, at = after, now
+				clients := 0
+				for _, port := range s {
+					clients += port.server.Stats().Clients
+				}
+				fmt.Fprintf(p.stderr, "\r\x1b[K%s", replayLine(after, pace, clients))
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// replayLine is how a replay goes, in one line.
+func replayLine(at replay.Progress, pace float64, clients int) string {
+	where := fmt.Sprintf("%s of %s", at.At.Round(100*time.Millisecond), at.Length.Round(100*time.Millisecond))
+	how := "waits for a client to open a device"
+	switch {
+	case at.Ended:
+		how = "at its end"
+	case at.Started && !at.Playing:
+		how = "paused"
+	case at.Started:
+		how = fmt.Sprintf("%.3g times as fast as recorded", max(0, pace))
+	}
+	return fmt.Sprintf("%s  %s  %s  %s", where, how, plural(int(at.Messages), "message"), plural(clients, "client"))
 }
 
 // point is a flag's moment of a run: a time since its beginning, or @T, what

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"callboard/player"
@@ -86,6 +88,35 @@ func (f *File) summary() (*mcap.Summary, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Objects lists the topics of an MCAP file with readings that a broker told
+// and no Player message was made of: Readers do not give them. It needs the
+// file's index: without one it finds none.
+func (f *File) Objects() []string {
+	if f.format != MCAP {
+		return nil
+	}
+	s, err := f.summary()
+	if s == nil || err != nil {
+		return nil
+	}
+	messages := map[string]bool{}
+	var topics []string
+	for id, c := range s.Channels() {
+		if device, ok := strings.CutSuffix(c.Topic, "/player"); ok && s.Statistics.ChannelMessages[id] > 0 {
+			messages[device] = true
+		}
+	}
+	for id, c := range s.Channels() {
+		schema := s.Schema(c.SchemaID)
+		device, ok := strings.CutSuffix(c.Topic, "/reading")
+		if ok && schema != nil && schema.Name == objectSchema && s.Statistics.ChannelMessages[id] > 0 && !messages[device] {
+			topics = append(topics, c.Topic)
+		}
+	}
+	slices.Sort(topics)
+	return topics
 }
 
 func (f *File) foreign() error {

@@ -83,6 +83,33 @@ type place struct {
 	addr  player.Addr
 }
 
+// begins is how many records Begins looks at.
+const begins = 10_000
+
+// Begins tells the devices that are met at the beginning of the run.
+func (f *File) Begins() ([]*player.Device, error) {
+	r, err := f.Reader(Options{Want: func(*player.Device, uint8) bool { return false }})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s := &surveyor{robots: map[string]*Robot{}, last: map[place]float64{}}
+	for range begins {
+		rec, err := r.Next()
+		if err != nil && !errors.As(err, new(*Problem)) {
+			break // what is wrong further on does not matter here
+		}
+		if err == nil {
+			s.add(rec)
+		}
+	}
+	var all []*player.Device
+	for _, r := range s.end().Robots {
+		all = append(all, r.Devices...)
+	}
+	return all, nil
+}
+
 type surveyor struct {
 	out    Survey
 	robots map[string]*Robot
