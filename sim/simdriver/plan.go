@@ -96,8 +96,10 @@ func (p *planner) stage(d *playercfg.Driver) {
 		}
 		service, served := services[interf]
 		switch {
+		case interf == player.InterfaceCamera:
+			p.warn(a.Pos, "%s is not simulated and not served: no pictures are drawn here", a)
 		case !served:
-			p.warn(a.Pos, "%s is not simulated and not served", a)
+			p.warn(a.Pos, "%s is not simulated and not served, nor is it by Stage 4", a)
 		case interf == player.InterfaceSimulation:
 			p.add(a, Device{Interf: interf, Index: a.Index})
 		case !found:

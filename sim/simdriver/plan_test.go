@@ -98,7 +98,7 @@ func TestPlan(t *testing.T) {
 			[]string{"6665 ranger:0 r0.ranger:0", "6665 ranger:1 r0.eyes", "6665 laser:4 r0.eyes"}, nil},
 		{"what is not served", `driver ( name "stage" provides [ "position2d:0" "camera:0" "wifi:0" ] model "r0" ) driver ( name "vfh" requires [ "position2d:0" ] provides [ "position2d:1" ] )`,
 			[]string{"6665 position2d:0 r0"},
-			[]string{"a.cfg:2:49: warning: camera:0 is not simulated and not served", "a.cfg:2:60: warning: wifi:0 is not simulated and not served",
+			[]string{"a.cfg:2:49: warning: camera:0 is not simulated and not served: no pictures are drawn here", "a.cfg:2:60: warning: wifi:0 is not simulated and not served, nor is it by Stage 4",
 				`a.cfg:2:84: warning: driver "vfh" does not run here; not served: position2d:1`}},
 		{"no such model", `driver ( name "stage" provides [ "position2d:0" ] model "ro" )`, nil, []string{`a.cfg:2:57: a.world has no model "ro"; expected "r0"`}},
 		{"no pack", `driver ( name "stage" provides [ "power:0" ] model "floor" )`, nil, []string{`a.cfg:2:34: warning: power:0 is not served: floor has no power pack; expected joules in the world`}},
