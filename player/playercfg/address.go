@@ -39,14 +39,9 @@ func (a Address) Local() bool {
 	return a.Host == "" || a.Host == "localhost" || a.Host == "127.0.0.1" || a.Host == "0.0.0.0"
 }
 
-// ParseAddress reads a device address; port is that of addresses without one.
-// The error says what is wrong and what is expected.
-func ParseAddress(text string, port int) (Address, error) {
-	a, _, err := parseAddress(text, port)
-	return a, err
-}
-
-// parseAddress also tells what Player takes otherwise than it looks.
+// parseAddress reads a device address; port is that of addresses without one. odd
+// is what Player takes otherwise than it looks; the error says what is wrong and
+// what is expected.
 func parseAddress(text string, port int) (a Address, odd string, err error) {
 	a.Port = port
 	if len(text) > longestAddress {

@@ -1,6 +1,6 @@
 package playercfg
 
-import "math"
+import "strings"
 
 // Config says what to load.
 type Config struct {
@@ -17,9 +17,7 @@ type File struct {
 	Drivers    []*Driver
 	Interfaces map[string]int // those that the file adds, by name: their codes
 
-	port   int
-	metre  float64 // a length of 1, in m
-	radian float64 // an angle of 1, in rad
+	port int
 }
 
 func (f *File) newSection(typ string, pos Pos, parent *Section) *Section {
@@ -40,15 +38,8 @@ func Load(c Config) (*File, []Problem) {
 	return f, r.sorted()
 }
 
-// Parse reads the configuration for its structure alone: Drivers and
-// Interfaces stay empty. The File has what could be read.
-func Parse(c Config) (*File, []Problem) {
-	f, r := parse(c)
-	return f, r.sorted()
-}
-
 func parse(c Config) (*File, *reporter) {
-	f := &File{Name: c.Name, port: c.Port, metre: 1, radian: math.Pi / 180}
+	f := &File{Name: c.Name, port: c.Port}
 	if f.port == 0 {
 		f.port = defaultPort
 	}
@@ -59,26 +50,18 @@ func parse(c Config) (*File, *reporter) {
 	return f, &p.reporter
 }
 
-// units sets what lengths and angles mean.
+// units checks what lengths and angles are said to mean.
 func (f *File) units(r *reporter) {
-	if u := f.Global.Field("unit_length"); u != nil && len(u.Values) > 0 {
-		switch v := u.Values[0]; v.Text {
-		case "m":
-		case "cm":
-			f.metre = 0.01
-		case "mm":
-			f.metre = 0.001
-		default:
-			r.warnf(v.Pos, "unit_length is %q; expected \"m\", \"cm\" or \"mm\"; Player takes m", short(v.Text))
+	for _, unit := range []struct{ name, known, expected, taken string }{
+		{"unit_length", " m cm mm ", `"m", "cm" or "mm"`, "m"},
+		{"unit_angle", " degrees radians ", `"degrees" or "radians"`, "degrees"},
+	} {
+		u := f.Global.Field(unit.name)
+		if u == nil || len(u.Values) == 0 {
+			continue
 		}
-	}
-	if u := f.Global.Field("unit_angle"); u != nil && len(u.Values) > 0 {
-		switch v := u.Values[0]; v.Text {
-		case "degrees":
-		case "radians":
-			f.radian = 1
-		default:
-			r.warnf(v.Pos, "unit_angle is %q; expected \"degrees\" or \"radians\"; Player takes degrees", short(v.Text))
+		if v := u.Values[0]; !strings.Contains(unit.known, " "+v.Text+" ") {
+			r.warnf(v.Pos, "%s is %q; expected %s; Player takes %s", unit.name, short(v.Text), unit.expected, unit.taken)
 		}
 	}
 }

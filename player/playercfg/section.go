@@ -75,46 +75,10 @@ func (s *Section) Text(name string, i int, otherwise string) string {
 	return otherwise
 }
 
-// Number gives a value as a number: its longest prefix that is one, else 0.
-func (s *Section) Number(name string, i int, otherwise float64) float64 {
-	if t, ok := s.value(name, i); ok {
-		return prefixNumber(t)
-	}
-	return otherwise
-}
-
 // Int gives a value as an integer: its longest prefix that is one, else 0.
 func (s *Section) Int(name string, i int, otherwise int) int {
 	if t, ok := s.value(name, i); ok {
 		return prefixInt(t)
-	}
-	return otherwise
-}
-
-// Bool gives a value as a truth: yes, true and 1, or no, false and 0; anything
-// else is otherwise.
-func (s *Section) Bool(name string, i int, otherwise bool) bool {
-	switch t, _ := s.value(name, i); t {
-	case "yes", "true", "1":
-		return true
-	case "no", "false", "0":
-		return false
-	}
-	return otherwise
-}
-
-// Length gives a value in m, by the file's unit_length.
-func (s *Section) Length(name string, i int, otherwise float64) float64 {
-	if t, ok := s.value(name, i); ok {
-		return prefixNumber(t) * s.file.metre
-	}
-	return otherwise
-}
-
-// Angle gives a value in rad, by the file's unit_angle.
-func (s *Section) Angle(name string, i int, otherwise float64) float64 {
-	if t, ok := s.value(name, i); ok {
-		return prefixNumber(t) * s.file.radian
 	}
 	return otherwise
 }

@@ -1,0 +1,14 @@
+package playercfg
+
+// ParseAddress reads a device address alone.
+func ParseAddress(text string, port int) (Address, error) {
+	a, _, err := parseAddress(text, port)
+	return a, err
+}
+
+// Parse reads the configuration for its structure alone, and gives what could
+// be read.
+func Parse(c Config) (*File, []Problem) {
+	f, r := parse(c)
+	return f, r.sorted()
+}
