@@ -23,6 +23,9 @@ measured of a real Player server (driver dummy), in the same run.
   client      this program's client in PULL, 100 scans/s
   sessions    SESSIONS sessions of this program's client at 10 scans/s each, all
               in this process, whose processor time is measured
+  gateway     readings of several sizes from a robot's server through the gateway
+              to a program, all in this process: bytes allocated and processor time
+              of each
   codec       a scan decoded and encoded, as a multiple of a loop written by hand
 
 On a busy machine run it with precedence: chrt -f 10 callboard bench player.`,
@@ -61,6 +64,9 @@ func runPlayer(ctx context.Context, v Values, report func(Result)) error {
 	}
 	if err := b.sessions(ctx); err != nil {
 		return err
+	}
+	if err := b.gateway(ctx); err != nil {
+		return fmt.Errorf("gateway: %w", err)
 	}
 	return b.codec()
 }
