@@ -34,6 +34,7 @@ type script struct {
 //	publish b4 n                                  readings
 //	settle                                        all that is under way happens; tells it
 //	step n                                        only so many frames
+//	tick                                          time goes on, and what that has brokers send is on its way
 //	period                                        time goes on, all that follows happens
 //	carry b1 b2 n                                 n frames of that link, whatever waits on others
 //	cut b1 b2 | heal b1 b2 | registry up|down
@@ -148,11 +149,10 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 			s.deliver(w)
 		}
 		s.seeAll()
+	case "tick":
+		s.tick()
 	case "period":
-		s.now += second
-		for i := range s.brokers {
-			s.step(i, &overlay.Tick{})
-		}
+		s.tick()
 		s.settle(1 << 30)
 	case "cut":
 		s.down(linkOf(s.broker(f[1]), s.broker(f[2])))
@@ -260,6 +260,14 @@ func (s *script) network(n int, sources []string) {
 	}
 	s.settle(1 << 30)
 	s.out.Reset()
+}
+
+// tick has a period begin at all brokers.
+func (s *script) tick() {
+	s.now += second
+	for i := range s.brokers {
+		s.step(i, &overlay.Tick{})
+	}
 }
 
 // kill kills a broker and starts it again; its links stay down.
