@@ -5,6 +5,7 @@ export CGO_ENABLED = 0
 GO      ?= go
 FUZZTIME ?= 30s
 SOAK     ?= 1000000
+SEEDS_FOR ?= 60s
 BIN     := build/callboard
 
 .DEFAULT_GOAL := help
@@ -20,7 +21,7 @@ build: ## build/callboard
 	$(GO) build -trimpath -o $(BIN) ./cmd/callboard
 
 test: setup lint build ## everything CI runs: sets up a fresh machine, checks, tests
-	$(GO) test -timeout 20m ./...
+	CALLBOARD_SEEDS_FOR=$(SEEDS_FOR) $(GO) test -timeout 20m ./...
 
 setup: ## what the tests need beyond Go: a browser, node for the official MCAP reader (apt)
 	@.ci/setup chromium nodejs npm

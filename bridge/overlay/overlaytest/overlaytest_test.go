@@ -38,20 +38,37 @@ var kinds = []struct {
 	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "doubles", "taken over", "paused", "stores lost", "stores torn", "ends"}},
 }
 
-// TestSchedules runs random schedules of each kind, each seed twice.
-// CALLBOARD_SOAK says how many seeds, or how long ("60s"), CALLBOARD_SOAK_FROM
-// the first.
+// known is how many schedules of each kind a run has at least; up to there
+// marks are known to be reached. held is how many have been seen to hold:
+// CALLBOARD_SEEDS_FOR does not look further, so that what it finds is what a
+// change has broken.
+const (
+	known = 400
+	held  = 30_000
+)
+
+// TestSchedules runs random schedules of each kind from seed 0, each twice.
+// CALLBOARD_SEEDS_FOR says how long to go on, in one goroutine a kind ("60s").
+// CALLBOARD_SOAK says how many seeds, or how long, on all processors;
+// CALLBOARD_SOAK_FROM the first.
 func TestSchedules(t *testing.T) {
-	n, from, until := uint64(400), uint64(0), time.Time{}
+	plan := seeds{count: known}
+	workers := 1
+	if length := os.Getenv("CALLBOARD_SEEDS_FOR"); length != "" {
+		plan.goOn(t, length)
+		plan.most = held
+	}
 	if soak := os.Getenv("CALLBOARD_SOAK"); soak != "" {
-		if length, err := time.ParseDuration(soak); err == nil {
-			n, until = 1<<40, time.Now().Add(length)
-		} else if n, err = strconv.ParseUint(soak, 10, 64); err != nil {
-			t.Fatalf("CALLBOARD_SOAK: %q is neither a number nor a time", soak)
+		workers = max(1, runtime.GOMAXPROCS(0)/len(kinds))
+		if n, err := strconv.ParseUint(soak, 10, 64); err == nil {
+			plan.count, plan.length, plan.most = n, 0, 0
+		} else {
+			plan.goOn(t, soak)
+			plan.most = 0
 		}
 		if text := os.Getenv("CALLBOARD_SOAK_FROM"); text != "" {
 			var err error
-			if from, err = strconv.ParseUint(text, 10, 64); err != nil {
+			if plan.from, err = strconv.ParseUint(text, 10, 64); err != nil {
 				t.Fatalf("CALLBOARD_SOAK_FROM: %v", err)
 			}
 		}
@@ -59,48 +76,64 @@ func TestSchedules(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			s := seeds{kind: k.kind, next: from, end: from + n, until: until, reached: map[string]int{}}
-			began := time.Now()
-			var workers sync.WaitGroup
-			for range max(1, runtime.GOMAXPROCS(0)/len(kinds)) {
-				workers.Go(s.run)
+			s := seeds{from: plan.from, count: plan.count, length: plan.length, most: plan.most, kind: k.kind, began: time.Now(), reached: map[string]int{}}
+			var running sync.WaitGroup
+			for range workers {
+				running.Go(s.run)
 			}
-			workers.Wait()
+			running.Wait()
 			if s.wrong != "" {
 				t.Fatal(s.wrong)
 			}
 			for _, m := range k.marks {
-				if s.reached[m] == 0 && s.next-from >= 400 {
+				if s.reached[m] == 0 && s.given >= known {
 					t.Errorf("no schedule reached: %s", m)
 				}
 			}
-			t.Logf("%d schedules in %s: %v", s.next-from, time.Since(began).Round(time.Second), s.reached)
+			t.Logf("%d schedules in %s: %v", s.given, time.Since(s.began).Round(time.Second), s.reached)
 		})
 	}
 }
 
 // seeds is what several workers run.
 type seeds struct {
-	kind  Kind
-	end   uint64
-	until time.Time // zero: not bounded
+	kind   Kind
+	from   uint64        // the first
+	count  uint64        // how many at least
+	length time.Duration // and how long; 0: no longer
+	most   uint64        // but no more than these; 0: not bounded
+	began  time.Time
 
 	mu      sync.Mutex
-	next    uint64
+	given   uint64
 	reached map[string]int
 	wrong   string
 }
 
+func (s *seeds) goOn(t *testing.T, length string) {
+	var err error
+	if s.length, err = time.ParseDuration(length); err != nil {
+		t.Fatalf("%q is neither a number nor a time", length)
+	}
+}
+
+// next gives a seed to run, false when there are enough.
+func (s *seeds) next() (seed uint64, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wrong != "" || s.most > 0 && s.given >= s.most || s.given >= s.count && time.Since(s.began) >= s.length {
+		return 0, false
+	}
+	s.given++
+	return s.from + s.given - 1, true
+}
+
 func (s *seeds) run() {
 	for {
-		s.mu.Lock()
-		seed := s.next
-		if seed >= s.end || s.wrong != "" || !s.until.IsZero() && time.Now().After(s.until) {
-			s.mu.Unlock()
+		seed, more := s.next()
+		if !more {
 			return
 		}
-		s.next++
-		s.mu.Unlock()
 		marks, wrong := twice(seed, s.kind)
 		s.mu.Lock()
 		for m, n := range marks {
