@@ -182,6 +182,12 @@ type rig struct {
 // what the sessions open by themselves; nil: nothing.
 func start(t testing.TB, wanted func(player.Addr) bool, players ...gateway.Player) *rig {
 	t.Helper()
+	return startWith(t, wanted, func(*client.Config) {}, players...)
+}
+
+// startWith is start with sessions of another configuration.
+func startWith(t testing.TB, wanted func(player.Addr) bool, change func(*client.Config), players ...gateway.Player) *rig {
+	t.Helper()
 	g, err := gateway.New(gateway.Config{Listen: "127.0.0.1:0", Players: players})
 	if err != nil {
 		t.Fatal(err)
@@ -194,10 +200,12 @@ func start(t testing.TB, wanted func(player.Addr) bool, players ...gateway.Playe
 	var all sync.WaitGroup
 	for i, p := range players {
 		s := &session{up: make(chan struct{}, 100), data: make(chan string, 1000)}
-		c, err := client.New(client.Config{
+		cfg := client.Config{
 			Address: p.Address, Handler: s, Relay: g.Relay(i), Open: wanted,
 			BackoffMin: 10 * time.Millisecond, BackoffMax: 50 * time.Millisecond,
-		})
+		}
+		change(&cfg)
+		c, err := client.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
