@@ -397,27 +397,49 @@ func (b *Broker) onSources(m *Sources) {
 	}
 }
 
+// statesPeriods is how long the registry is asked for robots' states after a
+// client has come. What changes until its subscribe has turned the route may be
+// told to the old edge only, and be under way to the registry as long again.
+const statesPeriods = 3
+
 // tellStates tells a client that has come from elsewhere what has become of
 // robots of other brokers: what was said on its way may have missed it.
 func (b *Broker) tellStates(s *session, robots []RobotPlace) {
 	if !s.askStates || s.conn == nil || !s.conn.ready {
 		return // asked for again
 	}
-	s.askStates = false
+	if b.now >= s.statesUntil {
+		s.askStates = false
+	}
 	for i := range robots {
 		r := &robots[i]
-		source := SourceWord(r.Broker, r.Stamp)
-		for _, in := range s.inboxes {
-			if in.key.Source == r.Broker && !in.ended {
-				source = in.word
-			}
+		state := placed{r.Broker, r.Up, r.Since}
+		if s.statesTold[r.Robot] == state {
+			continue
 		}
-		state := protocol.RobotAway
-		if r.Up {
-			state = protocol.RobotUp
+		if s.statesTold == nil {
+			s.statesTold = map[string]placed{}
 		}
-		b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: r.Robot, Source: source, State: state, Since: r.Since.Seconds()})
+		s.statesTold[r.Robot] = state
+		b.tellPlace(s, r)
 	}
+	if !s.askStates {
+		s.statesTold = nil
+	}
+}
+
+func (b *Broker) tellPlace(s *session, r *RobotPlace) {
+	source := SourceWord(r.Broker, r.Stamp)
+	for _, in := range s.inboxes {
+		if in.key.Source == r.Broker && !in.ended {
+			source = in.word
+		}
+	}
+	state := protocol.RobotAway
+	if r.Up {
+		state = protocol.RobotUp
+	}
+	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: r.Robot, Source: source, State: state, Since: r.Since.Seconds()})
 }
 
 // nameSource makes a key for a source broker that has none in this session.

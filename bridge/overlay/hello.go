@@ -193,6 +193,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 	}
 	s.elsewhere, s.newest, s.unsure = 0, 0, false
 	s.askStates, s.statesSince = since != never, since
+	s.statesUntil, s.statesTold = b.now+statesPeriods*Instant(b.cfg.Heartbeat), nil
 	if since == 0 { // nobody is away for longer
 		s.statesSince = max(0, b.now-Instant(b.cfg.Inbox.Keep))
 	}

@@ -41,6 +41,15 @@ type session struct {
 
 	askStates   bool // the registry is to tell of robots elsewhere: it has come from another edge, or was away
 	statesSince Instant
+	statesUntil Instant           // and is asked again until then: changes are under way to it when the client comes
+	statesTold  map[string]placed // what it has told since
+}
+
+// placed is a robot's state as a client was told it.
+type placed struct {
+	broker BrokerID
+	up     bool
+	since  Instant
 }
 
 // set is all subscriptions of a client: of its session at the edge, and of its
