@@ -97,7 +97,10 @@ func Answers(i player.Interface, geometry *player.Geometry, config *player.Range
 		case player.InterfaceSonar:
 			out = append(out, Answer{ReqSonarGetGeom, &SonarGeom{Poses: elements}})
 		case player.InterfaceRanger:
-			out = append(out, Answer{ReqRangerGetGeom, &RangerGeom{Pose: pose, Size: size, ElementPoses: elements}})
+			// A size for each pose, though not known: stock clients read so many,
+			// and die where there are fewer.
+			sizes := make([]BBox3D, len(elements))
+			out = append(out, Answer{ReqRangerGetGeom, &RangerGeom{Pose: pose, Size: size, ElementPoses: elements, ElementSizes: sizes}})
 		}
 	}
 	if config != nil && i == player.InterfaceRanger {
