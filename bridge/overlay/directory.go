@@ -378,9 +378,12 @@ func (b *Broker) onSources(m *Sources) {
 			}
 			continue
 		}
-		s.answer = c.Version
+		settled := true
 		for _, source := range c.Sources {
-			b.nameSource(s, source)
+			settled = b.nameSource(s, source) && settled
+		}
+		if settled {
+			s.answer = c.Version // else it is to answer again
 		}
 		if c.Hash == s.hash {
 			s.lookedUp = true
@@ -442,22 +445,28 @@ func (b *Broker) tellPlace(s *session, r *RobotPlace) {
 	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: r.Robot, Source: source, State: state, Since: r.Since.Seconds()})
 }
 
-// nameSource makes a key for a source broker that has none in this session.
-func (b *Broker) nameSource(s *session, source SourceBroker) {
-	if slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == source.Broker }) {
-		return
+// nameSource makes a key for a source broker that has no live one in this
+// session. It gives false if the registry has yet to learn what follows one that
+// has ended.
+func (b *Broker) nameSource(s *session, source SourceBroker) bool {
+	if s.follower(source.Broker) != nil {
+		return true
 	}
 	if source.Broker == b.cfg.ID {
 		if s.local == nil {
 			b.enter(s, nil)
 		}
-		return
+		return true
+	}
+	if slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == source.Broker && in.key.Stamp >= source.Stamp }) {
+		return false
 	}
 	k := Key{Client: s.client, Session: s.birth, Source: source.Broker, Stamp: source.Stamp}
 	if source.Stamp <= 0 || source.Broker == "" || b.isDead(k) || len(s.inboxes) >= maxSources {
-		return
+		return true
 	}
 	b.beginFar(s, k)
+	return true
 }
 
 // forgetDirectory forgets who has not been heard of for the session time.

@@ -151,9 +151,17 @@ func (b *Broker) fill(e *entry, missing Missing) {
 		return
 	}
 	items := b.itemsOf(e.inbox, missing.From, to)
-	b.stats.Resent += uint64(len(items))
+	b.countResent(items)
 	e.quiet = false
 	b.towards(e.key, items, "")
+}
+
+func (b *Broker) countResent(items []Item) {
+	for i := range items {
+		if items[i].Kind != ItemPassed {
+			b.stats.Resent++
+		}
+	}
 }
 
 // replay sends items, in messages of bounded size.

@@ -19,7 +19,7 @@ type Stats struct {
 	Messages      MessageCounts
 	Fetches       uint64 // begun here
 	Renewals      uint64
-	Resent        uint64 // items that this source broker sent again
+	Resent        uint64 // notifications and gaps that this source broker sent again
 	Declared      uint64 // gaps that came from others
 	Orphaned      uint64 // keys here that lost their way up
 	Expired       uint64 // routes that nobody refreshed

@@ -171,7 +171,7 @@ var mutants = []mutant{
 	{rule: "G1: each period asks again", file: "period.go",
 		from: "		b.lookUpAll()\n", to: ""},
 	{rule: "G1: what is named becomes a key", file: "directory.go",
-		from: "	b.beginFar(s, k)\n}\n", to: "}\n"},
+		from: "	b.beginFar(s, k)\n	return true\n}\n", to: "	return true\n}\n"},
 	{rule: "6: edges learn of new sources at once", file: "directory.go",
 		from: "		b.route(edge, answers[edge])\n", to: "",
 		survives: "haste only: the next period's answer has another version"},

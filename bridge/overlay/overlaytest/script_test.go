@@ -230,6 +230,7 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 }
 
 func (s *script) network(n int, sources []string) {
+	s.cluster = nil
 	var links []link
 	for i := 1; i < n; i++ {
 		links = append(links, linkOf(i-1, i))
