@@ -360,6 +360,7 @@ func (b *Broker) sendDown(e *entry, r *Reading, h KeyHit) {
 	}
 	e.quiet = false
 	if way := b.routes[e.key]; way != nil && !b.local(way) {
+		e.sent = h.Seq
 		b.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
 	}
 }

@@ -76,6 +76,7 @@ func (b *Broker) handOver(k Key, epoch Epoch, num uint64) []Item {
 		if e.session != nil {
 			b.moveAway(e)
 		}
+		e.sent = e.next - 1
 		return b.itemsOf(e.inbox, num+1, e.next-1)
 	}
 	in := b.inboxOf(k)
@@ -151,17 +152,20 @@ func (b *Broker) fill(e *entry, missing Missing) {
 		return
 	}
 	items := b.itemsOf(e.inbox, missing.From, to)
-	b.countResent(items)
+	b.countResent(e, items)
 	e.quiet = false
 	b.towards(e.key, items, "")
 }
 
-func (b *Broker) countResent(items []Item) {
+// countResent counts what has been sent before: what was given while the edge
+// was here has not.
+func (b *Broker) countResent(e *entry, items []Item) {
 	for i := range items {
-		if items[i].Kind != ItemPassed {
+		if items[i].Kind != ItemPassed && items[i].From <= e.sent {
 			b.stats.Resent++
 		}
 	}
+	e.sent = e.next - 1
 }
 
 // replay sends items, in messages of bounded size.

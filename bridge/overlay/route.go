@@ -188,7 +188,7 @@ func (b *Broker) giveRest(from BrokerID, e *entry, m *SubscribeMessage) {
 		first = max(first, m.Missing.From)
 	}
 	items := b.itemsOf(e.inbox, first, e.next-1)
-	b.countResent(items)
+	b.countResent(e, items)
 	b.replay(from, m.Key, items)
 }
 

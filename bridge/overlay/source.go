@@ -25,6 +25,7 @@ type entry struct {
 	sets      setPoints // by Install.Set, those that numbers are still given by
 	points    setPoints // by number
 	quiet     bool      // nothing was sent since the last refresh (A2)
+	sent      uint64    // the highest number that has gone to another broker
 
 	// What was tested by a set before the matcher had it everywhere: it comes
 	// after all that was tested by the set before.

@@ -131,7 +131,7 @@ func (s *schedule) hops(p *client) (n uint64) {
 
 // quietNow tells whether nothing is new that a roam would bring with it.
 func (s *schedule) quietNow(p *client) bool {
-	if !s.calm || s.away > 0 || p.session == "" {
+	if !s.calm || s.away > 0 || p.session == "" || s.limited && s.behind(p) { // small inboxes may not have what is to be handed over
 		return false
 	}
 	keys := 0
@@ -146,6 +146,16 @@ func (s *schedule) quietNow(p *client) bool {
 		}
 	}
 	return keys == len(p.nums)
+}
+
+// behind tells whether a source has given what the client has not had.
+func (s *schedule) behind(p *client) bool {
+	for word, num := range p.nums {
+		if t := s.truth[p.key(word)]; t != nil && t.last > num {
+			return true
+		}
+	}
+	return false
 }
 
 // priceOfRoam is what it costs at best to roam to y.
