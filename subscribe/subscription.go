@@ -147,10 +147,16 @@ func (s *Subscription) wantsRobot(name string) bool {
 // wantsDevice tells whether a device, by its interface and its address, is
 // one that the subscription asks for.
 func (s *Subscription) wantsDevice(interf, addr string) bool {
-	if len(s.Spec.Devices) == 0 {
+	return WantsDevice(s.Spec.Devices, interf, addr)
+}
+
+// WantsDevice tells whether patterns ask for a device, by its interface
+// ("laser") and its address ("laser:0"); none ask for all.
+func WantsDevice(patterns []string, interf, addr string) bool {
+	if len(patterns) == 0 {
 		return true
 	}
-	for _, p := range s.Spec.Devices {
+	for _, p := range patterns {
 		if matches(p, addr) || !strings.Contains(p, ":") && matches(p, interf) {
 			return true
 		}

@@ -195,6 +195,10 @@ func (q *querier) open(ctx context.Context, files []string) error {
 		if err != nil {
 			return fileError(path, err)
 		}
+		if name == "" && q.has(path) {
+			f.Close()
+			return usagef("%s is given twice: its readings would count twice; NAME=FILE makes another robot of it", path)
+		}
 		source := search.Source{File: f}
 		q.sources = append(q.sources, source)
 		if name == "" {
@@ -213,6 +217,15 @@ func (q *querier) open(ctx context.Context, files []string) error {
 		}
 	}
 	return nil
+}
+
+// has tells whether a file is open already under the robots' own names.
+func (q *querier) has(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(q.sources, func(s search.Source) bool {
+		other, err := os.Stat(s.File.Name())
+		return err == nil && s.Name == nil && os.SameFile(info, other)
+	})
 }
 
 func (q *querier) close() {

@@ -9,6 +9,7 @@ import (
 
 	"callboard/bridge/search"
 	"callboard/player/run"
+	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
 )
@@ -120,7 +121,25 @@ func (q *querier) tell(r *search.Result) {
 	}
 	if tested == 0 {
 		note("no reading tests the condition; it asks for %s of %s; %s", strings.Join(q.reads(), ", "), robotsAsked(q.asked), q.there())
+	} else if patterns := q.asked[0].Devices; r.Notifications == 0 && !q.anyDevice(patterns) {
+		note("--device %s names none of the devices; %s", strings.Join(patterns, ", "), q.there())
 	}
+}
+
+// anyDevice tells whether the patterns name a device that the files begin with.
+func (q *querier) anyDevice(patterns []string) bool {
+	for _, s := range q.sources {
+		list, err := s.File.Begins()
+		if err != nil {
+			return true // told by the search
+		}
+		for _, d := range list {
+			if subscribe.WantsDevice(patterns, d.Addr.Interf.String(), d.Addr.String()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // there tells what the files begin with.
