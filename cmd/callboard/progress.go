@@ -17,30 +17,45 @@ const (
 // called; text words it, for the time that it took so far. alone says that
 // nothing is printed to stdout meanwhile, which may be the same terminal.
 func (p *program) progress(what string, alone bool, text func(took time.Duration) string) (done func()) {
-	if !p.terminal(p.stderr) || !alone && p.terminal(p.stdout) {
+	if !alone && p.terminal(p.stdout) {
 		return func() {}
 	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
 	began := time.Now()
+	return p.statusLine(progressPeriod, func(now time.Time) string {
+		took := now.Sub(began)
+		if took < progressDelay {
+			return ""
+		}
+		return what + ": " + text(took)
+	})
+}
+
+// statusLine shows a line on a terminal every period, unless it is empty, until
+// stop is called.
+func (p *program) statusLine(period time.Duration, line func(now time.Time) string) (stop func()) {
+	if !p.terminal(p.stderr) {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(stopped)
-		ticker := time.NewTicker(progressPeriod)
-		defer ticker.Stop()
+		defer close(ended)
+		t := time.NewTicker(period)
+		defer t.Stop()
 		for {
 			select {
-			case <-stop:
+			case <-done:
 				p.clearLine()
 				return
-			case now := <-ticker.C:
-				if took := now.Sub(began); took >= progressDelay {
-					fmt.Fprintf(p.stderr, "\r\x1b[K%s: %s", what, text(took))
+			case now := <-t.C:
+				if text := line(now); text != "" {
+					fmt.Fprintf(p.stderr, "\r\x1b[K%s", text)
 				}
 			}
 		}
 	}()
 	return func() {
-		close(stop)
-		<-stopped
+		close(done)
+		<-ended
 	}
 }
 

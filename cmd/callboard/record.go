@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"time"
@@ -142,30 +141,14 @@ const progressEvery = 500 * time.Millisecond
 
 // showProgress shows on a terminal how a recording goes, until it is stopped.
 func (p *program) showProgress(r *record.Recorder) (stop func()) {
-	if !p.terminal(p.stderr) {
-		return func() {}
-	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		t := time.NewTicker(progressEvery)
-		defer t.Stop()
-		begun := time.Now()
-		before, at := r.Status(), begun
-		for {
-			select {
-			case <-done:
-				io.WriteString(p.stderr, "\r\x1b[K")
-				return
-			case now := <-t.C:
-				s := r.Status()
-				rate := float64(s.Messages-before.Messages) / now.Sub(at).Seconds()
-				before, at = s, now
-				fmt.Fprintf(p.stderr, "\r\x1b[K%s", progressLine(s, rate, now.Sub(begun)))
-			}
-		}
-	}()
-	return func() { close(done); <-ended }
+	begun := time.Now()
+	before, at := r.Status(), begun
+	return p.statusLine(progressEvery, func(now time.Time) string {
+		s := r.Status()
+		rate := float64(s.Messages-before.Messages) / now.Sub(at).Seconds()
+		before, at = s, now
+		return progressLine(s, rate, now.Sub(begun))
+	})
 }
 
 // progressLine is how a recording goes, in one line.

@@ -244,33 +244,17 @@ func (s playerServers) print(w io.Writer) {
 
 // replayProgress shows on a terminal how a replay goes, until it is stopped.
 func (p *program) replayProgress(r *replay.Replay, s playerServers) (stop func()) {
-	if !p.terminal(p.stderr) {
-		return func() {}
-	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		t := time.NewTicker(progressEvery)
-		defer t.Stop()
-		before, at := r.Progress(), time.Now()
-		for {
-			select {
-			case <-done:
-				p.clearLine()
-				return
-			case now := <-t.C:
-				after := r.Progress()
-				pace := (after.At - before.At).Seconds() / now.Sub(at).Seconds()
-				before, at = after, now
-				clients := 0
-				for _, port := range s {
-					clients += port.server.Stats().Clients
-				}
-				fmt.Fprintf(p.stderr, "\r\x1b[K%s", replayLine(after, pace, clients))
-			}
+	before, at := r.Progress(), time.Now()
+	return p.statusLine(progressEvery, func(now time.Time) string {
+		after := r.Progress()
+		pace := (after.At - before.At).Seconds() / now.Sub(at).Seconds()
+		before, at = after, now
+		clients := 0
+		for _, port := range s {
+			clients += port.server.Stats().Clients
 		}
-	}()
-	return func() { close(done); <-ended }
+		return replayLine(after, pace, clients)
+	})
 }
 
 // replayLine is how a replay goes, in one line.

@@ -55,7 +55,7 @@ type Config struct {
 
 	// Holding tells, asked after Handler.Message, whether that waits for a Round
 	// now. Of a server that pushes no Round is told else: a timer for each
-	// reading costs more than many a reading itself. Default: it always waits.
+	// reading wakes the process once more. Default: it always waits.
 	Holding func() bool
 
 	Handler Handler      // takes what comes; needed
