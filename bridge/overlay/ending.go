@@ -62,18 +62,25 @@ func (b *Broker) onGone(from BrokerID, m *GoneMessage) {
 // same at all edges since its stamp comes from the source. Stamp 0: the client
 // has ended it itself.
 func (b *Broker) endFar(in *inbox, stamp Stamp) {
-	s, k := in.session, in.key
+	s := in.session
 	if stamp == 0 || s.elsewhere != 0 {
 		b.dropKey(in)
 		return
 	}
 	b.endHere(in)
-	next := Key{Client: k.Client, Session: k.Session, Source: k.Source, Stamp: stamp}
-	if b.inboxOf(next) == nil && !b.isDead(next) {
-		b.nextRevision(s)
-		b.beginFar(s, next)
-	}
+	in.next = stamp
+	b.nextRevision(s)
+	b.follow(in)
 	b.pump(in)
+}
+
+// follow begins the key that follows one that has ended, unless there is one.
+func (b *Broker) follow(in *inbox) {
+	next := in.key
+	next.Stamp = in.next
+	if in.next != 0 && in.session.follower(next.Source) == nil && !b.isDead(next) {
+		b.beginFar(in.session, next)
+	}
 }
 
 // endHere makes an inbox one that nothing comes to any more.

@@ -191,8 +191,10 @@ func (b *Broker) onReplay(from BrokerID, m *ReplayMessage) {
 	if !m.Last {
 		return
 	}
-	for _, f := range b.fetches[m.Key] {
-		if f.id == m.ID {
+	// Where routes led in a circle a fetch has come by here more than once. The
+	// answers come back the other way: the last one first.
+	for _, f := range slices.Backward(b.fetches[m.Key]) {
+		if f.id == m.ID && !f.done {
 			f.done = true
 			b.finish(m.Key)
 			return

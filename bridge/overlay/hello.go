@@ -291,6 +291,9 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		}
 	}
 	// A source broker once named stays named, and a sequence that has ended is followed by another.
+	for _, in := range slices.Clone(s.inboxes) {
+		b.follow(in)
+	}
 	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
 	if s.local != nil || !again {
 		return back

@@ -19,6 +19,7 @@ type inbox struct {
 	told    uint64 // the highest number that the client has been told of on this connection
 	ended   bool   // no more comes: after what is here the client is told that the sequence has ended
 	endTold bool   // on this connection
+	next    Stamp  // of the key that follows one that has ended; 0: not known
 	far     *far   // of a key whose source is elsewhere
 }
 

@@ -1,7 +1,10 @@
 package overlay
 
 import (
+	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"callboard/subscribe/protocol"
 )
@@ -61,5 +64,62 @@ func TestStrangeMessages(t *testing.T) {
 		}
 		b.Step(Instant(round+2)*1e6, &Tick{})
 		check(t, b)
+	}
+}
+
+// TestFetchInACircle: routes of an old attachment can lead in a circle where late
+// subscribes have made them. A fetch comes by twice then, and its answers
+// come back the other way (R3).
+func TestFetchInACircle(t *testing.T) {
+	b, err := New(Config{ID: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(from BrokerID, m Message) (said []string) {
+		b.Outputs()
+		b.Step(1e6, &FrameReceived{Neighbour: from, Session: 1, Messages: []Message{m}})
+		for _, out := range b.Outputs() {
+			f, ok := out.(*Frame)
+			if !ok {
+				continue
+			}
+			for _, m := range f.Messages {
+				switch m := m.(type) {
+				case *FetchMessage:
+					said = append(said, "fetch to "+string(f.Neighbour))
+				case *ReplayMessage:
+					said = append(said, fmt.Sprintf("replay to %s, last %t", f.Neighbour, m.Last))
+				}
+			}
+		}
+		return said
+	}
+	b.Step(1e6, &Start{})
+	b.Step(1e6, &LinkUp{Neighbour: "down", Session: 1})
+	b.Step(1e6, &LinkUp{Neighbour: "up", Session: 1})
+	k := Key{Client: "c", Source: "source", Stamp: 1}
+	subscribe := func(revision uint64) *SubscribeMessage {
+		return &SubscribeMessage{Key: k, Epoch: Epoch{Attachment: 1, Edge: "e", Revision: revision}, Path: []BrokerID{"b", "up", "source"}}
+	}
+	fetch := &FetchMessage{Key: k, Epoch: Epoch{Attachment: 2, Edge: "f"}, ID: FetchID{Broker: "up", Number: 1}}
+	last := &ReplayMessage{Key: k, ID: fetch.ID, Last: true}
+	for i, s := range []struct {
+		from BrokerID
+		m    Message
+		says []string
+	}{
+		{"down", subscribe(1), nil},
+		{"up", fetch, []string{"fetch to down"}},
+		{"down", subscribe(2), nil}, // late
+		{"down", fetch, []string{"fetch to down"}},
+		{"down", last, []string{"replay to down, last true"}},
+		{"down", last, []string{"replay to up, last true"}},
+	} {
+		if diff := cmp.Diff(s.says, step(s.from, s.m)); diff != "" {
+			t.Errorf("step %d: %s", i, diff)
+		}
+	}
+	if fetches, _, _ := b.Left(); fetches != 0 {
+		t.Errorf("%d fetches are left", fetches)
 	}
 }

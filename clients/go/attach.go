@@ -17,6 +17,9 @@ const lingering = time.Second
 // errDoubtful ends a connection whose answers need not hold.
 var errDoubtful = errors.New("another broker may have taken this client, and not answered; hello is said again")
 
+// errUntold ends a connection whose broker does not know all sources.
+var errUntold = errors.New("a source came while hello was under way; hello is said again")
+
 // errReplaced ends a connection that another one has replaced.
 var errReplaced = errors.New("another connection has replaced this one")
 

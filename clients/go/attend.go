@@ -277,6 +277,11 @@ func (c *Client) takeGap(conn *connection, text []byte) error {
 				delete(c.sources, g.Source)
 				delete(conn.wire, g.Source)
 				delete(conn.relays, g.Source)
+				if g.Next != "" {
+					if _, err := c.source(g.Next); err != nil {
+						conn.failed = err
+					}
+				}
 				c.tell(conn, item{event: g, bytes: len(text)})
 			})
 		}

@@ -30,7 +30,9 @@ type relay struct {
 	repeated int
 }
 
-// takeOver makes conn the connection of a session that goes on. mu is held.
+// takeOver makes conn the connection of a session that goes on. If the one before
+// has brought a source of which the hello did not tell, hello is said again: this
+// broker may never hear of it, nor of its end. mu is held.
 func (c *Client) takeOver(conn *connection, moved bool, now time.Time) *Handover {
 	h := &Handover{From: conn.from, Moved: moved, Took: now.Sub(conn.began), Last: make(map[string]uint64, len(c.sources))}
 	conn.relays = make(map[string]relay, len(c.sources))
@@ -43,7 +45,10 @@ func (c *Client) takeOver(conn *connection, moved bool, now time.Time) *Handover
 		if s.at.After(latest) {
 			latest = s.at
 		}
-		s.acked = conn.told[name] // 0 for one that came after the hello
+		acked, told := conn.told[name]
+		if s.acked = acked; !told {
+			conn.leave(errUntold)
+		}
 		if s.handled <= s.acked {
 			s.bytes = 0
 		}

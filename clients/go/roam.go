@@ -205,7 +205,7 @@ func (r *roamer) lost(conn *connection, err error) error {
 	r.c.mu.Lock()
 	lived := time.Since(conn.attended)
 	r.c.mu.Unlock()
-	if lived < 2*r.backoff {
+	if lived < 2*r.backoff && !errors.Is(err, errUntold) {
 		r.wait()
 		return nil
 	}

@@ -258,6 +258,44 @@ func TestTakenOverWhileMoving(t *testing.T) {
 	}
 }
 
+// A source that comes over the old connection after the hello is told to the new
+// broker, and so are those of which nothing but their names has come.
+func TestSourceWhileMoving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, "a", "b")
+		r, a := roaming(t, n, Config{Brokers: []string{"ws://a/ws", "ws://b/ws"}})
+		a.send(notify("s2", 1, 0), protocol.Gap{Op: protocol.OpGap, Source: "s2", From: 2, Next: "s3"})
+		r.numbers(1)
+		next[*Gap](r)
+		synctest.Wait()
+		moved := r.move("b")
+		b := n["b"].accept()
+		hello := expect[protocol.Hello](b, protocol.OpHello)
+		if diff := cmp.Diff(map[string]uint64{"s1": 0, "s3": 0}, hello.Num); diff != "" {
+			t.Error(diff)
+		}
+		a.send(notify("s4", 1, 0))
+		r.numbers(1)
+		synctest.Wait()
+		b.send(welcomeFor(hello, "one"))
+		must(t, moved)
+		next[*Attached](r)
+		if lost := next[*Detached](r); !errors.Is(lost.Err, errUntold) {
+			t.Error(lost.Err)
+		}
+		b.end()
+		b = n["b"].accept()
+		hello = expect[protocol.Hello](b, protocol.OpHello)
+		if diff := cmp.Diff(map[string]uint64{"s1": 0, "s3": 0, "s4": 1}, hello.Num); diff != "" {
+			t.Error(diff)
+		}
+		b.send(welcomeFor(hello, "one"), notify("s4", 2, 0))
+		next[*Attached](r)
+		next[*HandedOver](r)
+		r.numbers(1)
+	})
+}
+
 // The edge knows of a newer attachment of ours: the next number is taken.
 func TestMoveRenumbered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

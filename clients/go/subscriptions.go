@@ -264,8 +264,15 @@ func (c *Client) abandon(id string) {
 	c.sendChange(e)
 }
 
-// takeSubscribed confirms a subscription. mu is held.
+// takeSubscribed confirms a subscription. The next hello tells of the sources
+// that it names, whether anything has come of them or not. mu is held.
 func (c *Client) takeSubscribed(conn *connection, s Subscribed) {
+	for _, name := range s.Sources {
+		if _, err := c.source(name); err != nil {
+			conn.failed = err
+			return
+		}
+	}
 	e := c.entries[s.ID]
 	switch {
 	case e == nil || e.ending():

@@ -23,6 +23,8 @@ type client struct {
 	wire       map[string]uint64 // by source, the last number that came over the connection, or was told in its hello
 	acked      map[string]uint64 // by source, what was acknowledged over the connection
 	next       *attempt          // a connection that has said hello and is not welcome yet; nil without
+	answers    []any             // what the connection in use has answered since: it counts if that one is refused
+	doubtful   bool              // that one was lost, which may have had a welcome: hello is to be said again
 	subs       map[string]*asked
 	nums       map[string]uint64     // by source, the last number that was processed
 	lazy       bool                  // it acknowledges late
@@ -153,6 +155,7 @@ func (p *client) attach(y int) {
 	p.attachment++
 	p.beginAnew()
 	p.at, p.wire, p.acked = y, maps.Clone(p.nums), map[string]uint64{}
+	p.answers, p.doubtful = nil, false
 	p.conn = p.newConn()
 	p.c.step(y, p.message(p.conn, p.attachment))
 	for len(p.queue) > 0 { // the welcome, and what comes with it
@@ -168,6 +171,7 @@ func (p *client) move(y int) {
 	}
 	p.attachment++
 	p.beginAnew()
+	p.answers, p.doubtful = nil, false
 	p.next = &attempt{conn: p.newConn(), at: y, wire: maps.Clone(p.nums)}
 	p.c.step(y, p.message(p.next.conn, p.attachment))
 }
@@ -182,12 +186,21 @@ func (p *client) giveUp() {
 	}
 }
 
-// replace makes the connection that is welcome the one in use.
-func (p *client) replace() {
+// replace makes the connection that is welcome the one in use. If the one
+// before has brought sources of which its hello did not tell, the broker is to
+// hear of them: hello is said again.
+func (p *client) replace(welcome any) {
 	next := p.next
 	p.next = nil
 	p.detach()
 	p.conn, p.at, p.wire, p.queue, p.acked = next.conn, next.at, next.wire, next.queue, map[string]uint64{}
+	p.answers = nil
+	p.take(welcome)
+	if slices.ContainsFunc(sortedKeys(p.nums), func(word string) bool { _, told := p.wire[word]; return !told }) {
+		p.c.marks["hello again"]++
+		p.detach()
+		p.attach(p.at)
+	}
 }
 
 func (p *client) newConn() overlay.Conn {
@@ -210,15 +223,29 @@ func (p *client) push(conn overlay.Conn, m any) {
 func (p *client) closed(conn overlay.Conn) {
 	switch {
 	case p.next != nil && p.next.conn == conn:
+		refused := len(p.next.queue) > 0 && isConflict(p.next.queue[0])
 		p.next = nil
+		if !refused {
+			p.doubtful = len(p.answers) > 0
+			return
+		}
+		for _, m := range p.answers {
+			p.take(m)
+		}
+		p.answers = nil
 	case p.conn == conn:
 		p.conn, p.queue = 0, nil
 	}
 }
 
+func isConflict(m any) bool {
+	e, is := m.(*protocol.Error)
+	return is && e.Code == protocol.Conflict
+}
+
 // due tells whether something waits to be processed.
 func (p *client) due() bool {
-	return p.conn != 0 && len(p.queue) > 0 || p.next != nil && len(p.next.queue) > 0
+	return p.conn != 0 && (len(p.queue) > 0 || p.doubtful) || p.next != nil && len(p.next.queue) > 0
 }
 
 // beginAnew is what a client does before its hello if another process with its
@@ -311,8 +338,11 @@ func (p *client) process() {
 		if _, welcome := m.(*protocol.Welcome); !welcome {
 			return // a conflict: the connection is closed
 		}
-		p.replace()
-		p.take(m)
+		p.replace(m)
+		return
+	}
+	if p.doubtful {
+		p.attach(p.at)
 		return
 	}
 	m := p.queue[0]
@@ -320,7 +350,16 @@ func (p *client) process() {
 	p.take(m)
 }
 
+// take processes a message. Once another connection has said hello, what the one
+// in use confirms or ends need not hold there: it is told so itself.
 func (p *client) take(m any) {
+	switch g, gap := m.(*protocol.Gap); m.(type) {
+	case *protocol.Subscribed, *protocol.Gap:
+		if p.next != nil && (!gap || g.To == nil) {
+			p.answers = append(p.answers, m)
+			return
+		}
+	}
 	switch m := m.(type) {
 	case *protocol.Welcome:
 		if p.session != "" && p.session != m.Session {
