@@ -318,7 +318,7 @@ func waiting(s *session, buf *buffer, k *truth) (lines []string) {
 		}
 		wanted := false
 		for _, n := range it.names {
-			sub := s.live(n.ID, it.revision)
+			sub := (&inbox{members: s.set, entry: &entry{}}).live(n.ID, it.revision)
 			wanted = wanted || sub != nil && !sub.latest()
 		}
 		if wanted {

@@ -128,12 +128,12 @@ func (b *Broker) itemsOf(in *inbox, from, to uint64) []Item {
 			passed(it.from - 1)
 			items = append(items, Item{Kind: ItemGap, From: max(it.from, from), To: min(it.to, to), Why: it.why})
 			from = min(it.to, to) + 1
-		case in.members.liveNames(it.names, it.revision) == nil:
+		case in.liveNames(it.names, it.revision) == nil:
 			passed(it.to)
 		default:
 			passed(it.from - 1)
 			items = append(items, Item{
-				Kind: ItemNotification, From: it.from, To: it.to, Reading: it.reading, Names: in.members.liveNames(it.names, it.revision), Set: points.at(it.from),
+				Kind: ItemNotification, From: it.from, To: it.to, Reading: it.reading, Names: in.liveNames(it.names, it.revision), Set: points.at(it.from),
 			})
 			from = it.to + 1
 		}

@@ -170,7 +170,7 @@ func (b *Broker) alive(in *inbox, i int) bool {
 		return true
 	}
 	it.ends = in.members.ends
-	names := in.members.liveNames(it.names, it.revision)
+	names := in.liveNames(it.names, it.revision)
 	if len(names) == 0 {
 		return false
 	}
@@ -256,7 +256,7 @@ func (b *Broker) conflate(in *inbox, i int) {
 		return
 	}
 	for n := range it.names {
-		sub := in.members.live(it.names[n].ID, it.revision)
+		sub := in.live(it.names[n].ID, it.revision)
 		if sub == nil || !sub.latest() {
 			continue
 		}
@@ -281,7 +281,7 @@ func (b *Broker) takeName(in *inbox, i int, id string) {
 	it := &in.buf.items[i]
 	var kept []protocol.Matched
 	for n := range it.names {
-		if it.names[n].ID != id && in.members.live(it.names[n].ID, it.revision) != nil {
+		if it.names[n].ID != id && in.live(it.names[n].ID, it.revision) != nil {
 			kept = append(kept, it.names[n])
 		}
 	}

@@ -105,6 +105,8 @@ func (b *Broker) restoreEntry(r *EntryRecord) {
 	}
 	if e.set != r.Set || len(e.sets) == 0 {
 		e.sets.add(r.Set, r.Epoch)
+	} else {
+		e.sets.touch(r.Epoch)
 	}
 	e.epoch, e.set, e.inbox.ended = r.Epoch, r.Set, r.Ended
 	if e.session != nil {

@@ -251,7 +251,8 @@ func (b *Broker) moveAway(e *entry) {
 	s := e.session
 	copied := newSet()
 	for _, old := range s.sorted() {
-		b.putSub(copied, old.Subscription, old.hash, old.born).since = old.since
+		put := b.putSub(copied, old.Subscription, old.hash, old.born)
+		put.begun, put.since = old.begun, old.since
 	}
 	for _, in := range s.inboxes { // also of others
 		if in.entry != e {
@@ -273,7 +274,7 @@ func (b *Broker) moveAway(e *entry) {
 	b.conflateAll(e.inbox)
 }
 
-// rebirth corrects when a subscription began.
+// rebirth corrects when a subscription began, as the source broker here counts.
 func (b *Broker) rebirth(s *session, sub *sub, born uint64) {
 	if sub.born == born {
 		return

@@ -67,7 +67,8 @@ func newSet() *set { return &set{subs: map[string]*sub{}, selectors: map[*select
 // sub is a subscription F in a session's set.
 type sub struct {
 	*Subscription
-	born     uint64 // revision of its subscribe: the same id may have named another one before
+	born     uint64 // revision of its subscribe, as the source broker here counts: the same id may have named another one before
+	begun    uint64 // the same as this edge counts: towards what has come of other brokers
 	since    Epoch  // the same towards readings of other brokers: older sets may have had another of its id
 	hash     Hash
 	selector *selector
@@ -123,13 +124,15 @@ func checkID(what, id string) string {
 	return ""
 }
 
-// live tells whether a name in an item that was tested by the set of the
-// given revision still is a subscription of the client.
-func (s *set) live(id string, revision uint64) *sub {
-	if sub := s.subs[id]; sub != nil && sub.born <= revision {
-		return sub
+// live tells whether a name in an item of the given revision still is a
+// subscription of the client: that of the set that it was tested by, if the
+// source is here, and that at which it came, if it is elsewhere.
+func (in *inbox) live(id string, revision uint64) *sub {
+	sub := in.members.subs[id]
+	if sub == nil || in.entry != nil && sub.born > revision || in.entry == nil && sub.begun > revision {
+		return nil
 	}
-	return nil
+	return sub
 }
 
 // liveThere leaves out of what another broker names what has ended since, or
@@ -156,14 +159,14 @@ func (s *set) liveThere(names []protocol.Matched, at Epoch) []protocol.Matched {
 
 // liveNames leaves out the names that have ended. It gives the same slice if
 // there are none, and nil if there are no others.
-func (s *set) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
+func (in *inbox) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
 	for i := range names {
-		if s.live(names[i].ID, revision) != nil {
+		if in.live(names[i].ID, revision) != nil {
 			continue
 		}
 		var kept []protocol.Matched
 		for j := range names {
-			if s.live(names[j].ID, revision) != nil {
+			if in.live(names[j].ID, revision) != nil {
 				kept = append(kept, names[j])
 			}
 		}

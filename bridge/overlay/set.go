@@ -29,9 +29,9 @@ func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revis
 }
 
 func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision uint64) *sub {
-	added := &sub{Subscription: subscription, born: revision, hash: hash, selector: b.registry.acquire(subscription)}
+	added := &sub{Subscription: subscription, born: revision, begun: revision, hash: hash, selector: b.registry.acquire(subscription)}
 	if old := s.subs[added.ID]; old != nil {
-		added.born, added.since = old.born, old.since
+		added.born, added.begun, added.since = old.born, old.begun, old.since
 		b.takeSub(s, old)
 	}
 	s.subs[added.ID] = added

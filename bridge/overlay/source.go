@@ -158,7 +158,7 @@ func (b *Broker) matched(m *Matched) {
 			b.stats.Stray++ // the key has ended while the reading was tested
 			continue
 		}
-		names := e.members.liveNames(hit.Names, hit.Set)
+		names := e.inbox.liveNames(hit.Names, hit.Set)
 		switch {
 		case len(names) == 0:
 			b.stats.Stray++
@@ -247,7 +247,7 @@ func (b *Broker) giveEarly(e *entry) {
 		}
 		e.earlyBytes -= w.size
 		b.earlyHeld -= int64(len(w.reading.JSON))
-		if names := e.members.liveNames(w.names, w.set); len(names) > 0 {
+		if names := e.inbox.liveNames(w.names, w.set); len(names) > 0 {
 			b.give(e, w.reading, names, w.set, nil)
 		}
 	}

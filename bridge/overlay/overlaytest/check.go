@@ -285,6 +285,7 @@ func (s *schedule) finale() {
 	for _, p := range s.clients {
 		p.lazy = false
 	}
+	before := ""
 	for i := 0; ; i++ {
 		for _, p := range s.clients {
 			for !p.connected() {
@@ -311,9 +312,10 @@ func (s *schedule) finale() {
 				lacks = p.name + ": " + l
 			}
 		}
-		if lacks == "" && i > 15 { // three leases, and some more
+		if lacks == "" && before == "" && i > 15 { // three leases, and some more; sources have been told what is acknowledged
 			break
 		}
+		before = lacks
 		if i > 60 {
 			failf("in the end %s", lacks)
 		}
