@@ -285,6 +285,9 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 			e.inbox.told = r.num
 			back = true
 		case r.num > 0 || r.stamp != b.stamp || s.local != nil:
+			if e != nil && e.session == nil && r.num >= e.next { // numbers were given that the store has lost
+				b.dropKey(e.inbox)
+			}
 			b.forgotten(s, key, r.num)
 		default:
 			again = true

@@ -82,7 +82,8 @@ type Broker struct {
 	held       int64 // bytes of readings in buffers, each reading once
 	earlyHeld  int64 // bytes of readings that wait for their set, for each key
 
-	keys map[Key]*entry // the same, by key
+	keys  map[Key]*entry // the same, by key
+	homes map[Key]*entry // the newest of each session, by its key without stamp
 
 	// As one of a network.
 	networked     bool // it has or had a neighbour
@@ -126,6 +127,7 @@ func New(cfg Config) (*Broker, error) {
 		conns:       map[Conn]*conn{},
 		entries:     map[Handle]*entry{},
 		keys:        map[Key]*entry{},
+		homes:       map[Key]*entry{},
 		topology:    newTopology(),
 		routes:      map[Key]*route{},
 		fetches:     map[Key][]*fetch{},
@@ -203,7 +205,6 @@ func (b *Broker) Step(now Instant, in Input) {
 	b.do(in)
 	if b.rerouted {
 		b.rerouted = false
-		b.tellReached()
 		b.failCalls()
 	}
 	if b.hasten && b.now >= b.hastenAt {

@@ -175,7 +175,7 @@ func (b *Broker) advertise(in *Advertise) {
 	b.registry.event++
 	b.advertised()
 	for _, s := range b.order {
-		if s.local == nil && s.selects(b, r) && s.anySub(r.canMatch) {
+		if s.local == nil && s.elsewhere == 0 && s.selects(b, r) && s.anySub(r.canMatch) {
 			b.enter(s, nil)
 		}
 	}

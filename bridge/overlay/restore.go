@@ -92,7 +92,7 @@ func (b *Broker) restoreEntry(r *EntryRecord) {
 		}
 		e = &entry{handle: r.Handle, key: r.Key, members: newSet(), buf: &buffer{held: &b.held}, next: 1}
 		e.inbox = &inbox{key: r.Key, word: SourceWord(r.Key.Source, r.Key.Stamp), members: e.members, handle: r.Handle, entry: e, buf: e.buf}
-		b.entries[r.Handle], b.keys[r.Key] = e, e
+		b.index(e)
 		e.epoch, e.set = r.Epoch, r.Set
 	}
 	switch {

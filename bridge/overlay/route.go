@@ -132,7 +132,8 @@ func (b *Broker) broken(r *route, state *LinkState) {
 func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	e := b.keys[m.Key]
 	ended := e != nil && e.inbox.ended // its store was lost: it gives no more numbers
-	forgotten := ended || e == nil && (m.Key.Stamp != b.stamp || m.Num > 0)
+	home := b.home(m.Key)              // an edge that does not know the session's key here asks for another
+	forgotten := ended || e == nil && (m.Key.Stamp != b.stamp || m.Num > 0 || home != nil)
 	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
 	unclear := !forgotten && (full || !b.brings(e, m))
 	if forgotten || unclear {
@@ -149,7 +150,11 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 		if ended {
 			b.giveRest(from, e, m)
 		}
-		b.tell(from, &GoneMessage{Key: m.Key, Stamp: b.stamp})
+		next := b.stamp
+		if home != nil {
+			next = home.key.Stamp
+		}
+		b.tell(from, &GoneMessage{Key: m.Key, Stamp: next})
 		return false
 	case unclear:
 		b.stats.Unclear++

@@ -52,7 +52,7 @@ func (b *Broker) newStamp() {
 // set; the matcher is asked how many robots match those of tell.
 func (b *Broker) enter(s *session, tell []*sub) {
 	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.stamp}
-	if e := b.keys[key]; e != nil {
+	if e := b.home(key); e != nil {
 		if e.session == nil && e.epoch.Compare(s.epoch) < 0 {
 			b.adopt(e, s, 0, tell)
 		} else if e.session == nil { // S1
@@ -68,6 +68,24 @@ func (b *Broker) enter(s *session, tell []*sub) {
 	b.install(e, true, nil, s.sorted(), tell)
 }
 
+// home gives the live key here of a key's session, whatever its stamp; nil if
+// there is none.
+func (b *Broker) home(k Key) *entry {
+	k.Stamp = 0
+	if e := b.homes[k]; e != nil && !e.inbox.ended {
+		return e
+	}
+	return nil
+}
+
+// index makes an entry be found by its key.
+func (b *Broker) index(e *entry) {
+	b.entries[e.handle], b.keys[e.key] = e, e
+	k := e.key
+	k.Stamp = 0
+	b.homes[k] = e
+}
+
 // newEntry puts a key into the local registry.
 func (b *Broker) newEntry(key Key, members *set, epoch Epoch) *entry {
 	b.lastHandle++
@@ -75,8 +93,7 @@ func (b *Broker) newEntry(key Key, members *set, epoch Epoch) *entry {
 	e.buf = &buffer{held: &b.held}
 	e.inbox = &inbox{key: key, word: SourceWord(key.Source, key.Stamp), members: members, handle: e.handle, entry: e, buf: e.buf}
 	e.sets.add(e.set, epoch)
-	b.entries[e.handle] = e
-	b.keys[key] = e
+	b.index(e)
 	return e
 }
 
@@ -129,6 +146,10 @@ func (b *Broker) remove(e *entry) {
 	delete(b.entries, e.handle)
 	if b.keys[e.key] == e {
 		delete(b.keys, e.key)
+	}
+	k := e.key
+	if k.Stamp = 0; b.homes[k] == e {
+		delete(b.homes, k)
 	}
 	if s := e.session; s == nil {
 		b.freeSet(e.members)

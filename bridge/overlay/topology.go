@@ -21,8 +21,6 @@ type topology struct {
 	near   []BrokerID          // the same, sorted
 	states map[BrokerID]*heardState
 	paths  map[BrokerID][]BrokerID // that have been asked for since the last change
-	reach  map[BrokerID]bool       // brokers that could be reached when that changed last
-	news   map[BrokerID]bool       // whose state has changed since
 
 	announced Instant // when this broker flooded its own state last
 }
@@ -33,8 +31,7 @@ type heardState struct {
 }
 
 func newTopology() topology {
-	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{},
-		reach: map[BrokerID]bool{}, news: map[BrokerID]bool{}}
+	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}}
 }
 
 // linkUp begins a session with a neighbour: it is told all link states.
@@ -125,7 +122,6 @@ func (b *Broker) keepState(s *LinkState) {
 	if old != nil && slices.Equal(old.Neighbours, s.Neighbours) {
 		return
 	}
-	b.topology.news[s.Broker] = true
 	clear(b.topology.paths)
 	b.rerouted = true
 }
@@ -169,32 +165,6 @@ func (b *Broker) announce() {
 	if b.now-b.topology.announced >= Instant(b.cfg.Inbox.Keep)/4 {
 		b.ownState()
 	}
-}
-
-// tellReached tells the neighbours the states of brokers that have come into
-// reach. A neighbour may have forgotten them, which others behind it have not
-// yet: those would not pass on what is no news to them.
-func (b *Broker) tellReached() {
-	t := &b.topology
-	before := t.reach
-	t.reach = map[BrokerID]bool{b.cfg.ID: true}
-	for todo := []BrokerID{b.cfg.ID}; len(todo) > 0; todo = todo[1:] {
-		state := t.states[todo[0]]
-		if state == nil {
-			continue
-		}
-		for _, y := range state.Neighbours {
-			if t.reach[y] || !t.usable(todo[0], y) {
-				continue
-			}
-			t.reach[y] = true
-			todo = append(todo, y)
-			if !before[y] && !t.news[y] {
-				b.flood(&t.states[y].LinkState, "")
-			}
-		}
-	}
-	clear(t.news)
 }
 
 // renewStranded has the keys here renewed that have no way up, now that there

@@ -96,6 +96,13 @@ func (c *cluster) observe(i int, r overlay.Record) {
 			if last := c.epochs[r.Key]; last.Compare(r.Epoch) > 0 && !c.lost[r.Key.Source] {
 				failf("%s: an older set comes back to %s: %s after %s", brokerName(i), describeKey(r.Key), describeEpoch(r.Epoch), describeEpoch(last))
 			}
+			if c.truth[r.Key] == nil && !c.lost[r.Key.Source] {
+				for _, k := range c.brokers[i].b.Keys() {
+					if k.Key != r.Key && k.Key.Client == r.Key.Client && k.Key.Session == r.Key.Session {
+						failf("%s has two keys of a session: %s beside %s", brokerName(i), describeKey(r.Key), describeKey(k.Key))
+					}
+				}
+			}
 			c.epochs[r.Key] = r.Epoch
 		}
 		of(r.Handle)
