@@ -349,6 +349,7 @@ func (p *client) process() {
 		return
 	}
 	if p.doubtful {
+		p.detach()
 		p.attach(p.at)
 		return
 	}
