@@ -97,6 +97,7 @@ type Node struct {
 	started  bool               // Run is on
 	stepped  bool               // there are records and outputs to carry out
 	installs []*overlay.Install // to carry out together
+	burst    push.Burst         // of notifications that are written together
 	timer    *time.Timer        // runs out at armed
 	armed    overlay.Instant
 
@@ -191,6 +192,7 @@ func (n *Node) Run(ctx context.Context) error {
 			n.work(n.queue.take(spent))
 			n.room.set(true)
 			n.started = false
+			n.burst.Close()
 			return nil
 		}
 		spent = n.turn(due, spent)
@@ -332,6 +334,7 @@ func (n *Node) carryOut() {
 	for i, out := range outputs {
 		n.do(out, i >= later)
 	}
+	n.burst.Flush()
 	n.installAll()
 	clear(n.compiled)
 }
@@ -343,7 +346,7 @@ func (n *Node) do(out overlay.Output, now bool) {
 		switch {
 		case c == nil:
 		case now:
-			c.out.NotifyNow(notification(o), arrived(o.Reading))
+			c.out.NotifyWith(&n.burst, notification(o), arrived(o.Reading))
 		default:
 			c.out.Notify(notification(o), arrived(o.Reading))
 		}

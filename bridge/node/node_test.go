@@ -30,9 +30,9 @@ func (r *recorded) take(n protocol.Notify, atOnce int) {
 	r.atOnce += atOnce
 }
 
-func (r *recorded) Notify(n protocol.Notify, _ time.Time)    { r.take(n, 0) }
-func (r *recorded) NotifyNow(n protocol.Notify, _ time.Time) { r.take(n, 1) }
-func (r *recorded) Close(protocol.Code, string)              {}
+func (r *recorded) Notify(n protocol.Notify, _ time.Time)                    { r.take(n, 0) }
+func (r *recorded) NotifyWith(_ *push.Burst, n protocol.Notify, _ time.Time) { r.take(n, 1) }
+func (r *recorded) Close(protocol.Code, string)                              {}
 func (r *recorded) Send(m any) {
 	if _, ok := m.(*protocol.Subscribed); ok {
 		r.subscribed <- struct{}{}

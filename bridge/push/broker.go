@@ -45,10 +45,10 @@ type Outbox interface {
 	// until written and must not change. decoded is when the reading was
 	// decoded from Player's bytes (zero: not known), for the histogram.
 	Notify(n protocol.Notify, decoded time.Time)
-	// NotifyNow is Notify by a caller with nothing more urgent to do: if the
-	// connection is idle and takes the notification without waiting, it is
-	// written before the return, and no other goroutine needs to wake.
-	NotifyNow(n protocol.Notify, decoded time.Time)
+	// NotifyWith is Notify by a caller that soon has the burst written: if
+	// nothing waits for the connection, the notification is written then, and
+	// no other goroutine needs to wake.
+	NotifyWith(b *Burst, n protocol.Notify, decoded time.Time)
 	// Send sends any other message: a pointer to one of protocol's structs
 	// (*protocol.Welcome, *protocol.Subscribed, *protocol.Gap,
 	// *protocol.Robot, *protocol.Reply, *protocol.Heartbeat,

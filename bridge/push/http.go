@@ -259,7 +259,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, erro
 		cbor: ws.Subprotocol() == protocol.SubprotocolCBOR, log: s.config.Logger, remoteAddr: r.RemoteAddr,
 	}
 	if !h.conn.secure && !h.conn.deflate {
-		session.direct = newDirect(h.conn.Conn)
+		session.socket = socketOf(h.conn.Conn)
 	}
 	return session, nil
 }

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -41,13 +42,12 @@ type outbox struct {
 	pong      []byte // answers the newest ping; nil: none
 	end       *ending
 	over      bool   // the writer has gone
-	writing   bool   // the writer has taken something and not yet written it
+	writing   bool   // the writer, or a Burst, has taken something and not yet written it
 	rest      []byte // of a frame that was written in part, before all that waits
 
-	// immediate writes a notification at once, as far as the socket takes it
-	// without waiting: what it did not take is rest, and with ok false nothing
-	// was taken. nil: only the writer writes. It is called with mu held.
-	immediate func(*item) (rest []byte, ok bool)
+	// burst is the session if a Burst may write for it; nil: only the writer
+	// writes.
+	burst *session
 }
 
 func newOutbox(conn *rawConn) *outbox {
@@ -72,26 +72,34 @@ func (o *outbox) Notify(n protocol.Notify, decoded time.Time) {
 	signal(o.wake)
 }
 
-// NotifyNow implements Outbox.
-func (o *outbox) NotifyNow(n protocol.Notify, decoded time.Time) {
-	if !o.writeNow(&item{notify: n, decoded: decoded}) {
-		o.Notify(n, decoded)
-	}
-}
-
-// writeNow writes a notification if nothing is before it.
-func (o *outbox) writeNow(it *item) bool {
+// reserve keeps the connection for a Burst, if nothing is to be written before
+// what that writes. Until release nobody else writes.
+func (o *outbox) reserve() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.immediate == nil || o.end != nil || o.over || o.writing || len(o.items) > 0 || len(o.rest) > 0 {
+	if o.burst == nil || o.end != nil || o.over || o.writing || len(o.items) > 0 || len(o.rest) > 0 {
 		return false
 	}
-	rest, ok := o.immediate(it)
-	if len(rest) > 0 {
-		o.rest = append(o.rest[:0], rest...)
+	o.writing = true
+	return true
+}
+
+// release goes on after a Burst: of an item's frames n bytes are written. What
+// has been left, and what came meanwhile, is the writer's.
+func (o *outbox) release(it *item, frames []byte, n int) {
+	o.mu.Lock()
+	o.writing = false
+	switch {
+	case n == 0:
+		o.items = slices.Insert(o.items, 0, *it)
+	case n < len(frames):
+		o.rest = append(o.rest[:0], frames[n:]...)
+	}
+	waits := len(o.rest) > 0 || len(o.items) > 0 || o.heartbeat != nil || o.pong != nil || o.end != nil
+	o.mu.Unlock()
+	if waits {
 		signal(o.wake)
 	}
-	return ok
 }
 
 // Send implements Outbox.
@@ -155,14 +163,18 @@ type batch struct {
 }
 
 // take empties the outbox; spare becomes its next queue. Until written is
-// called nobody else writes.
-func (o *outbox) take(spare []item) batch {
+// called nobody else writes. With ok false a Burst writes, which wakes the
+// writer when it has.
+func (o *outbox) take(spare []item) (b batch, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	b := batch{rest: o.rest, items: o.items, heartbeat: o.heartbeat, pong: o.pong, end: o.end}
+	if o.writing {
+		return batch{}, false
+	}
+	b = batch{rest: o.rest, items: o.items, heartbeat: o.heartbeat, pong: o.pong, end: o.end}
 	o.items, o.heartbeat, o.pong, o.rest = spare[:0], nil, nil, nil
 	o.writing = true
-	return b
+	return b, true
 }
 
 // written says that the writer has written what it took.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -37,13 +38,13 @@ type session struct {
 	cbor   bool
 	log    *slog.Logger
 
-	grant      *Grant      // nil until a token was shown
-	hello      atomic.Bool // hello was said and taken
-	helloBy    time.Time   // when it must have begun
-	anonymous  atomic.Bool // hello gave no client id
-	inMessage  atomic.Bool // a message has begun: pings do not give it more time
-	buf        []byte      // of the messages read
-	direct     *direct     // nil: only the writer writes
+	grant      *Grant          // nil until a token was shown
+	hello      atomic.Bool     // hello was said and taken
+	helloBy    time.Time       // when it must have begun
+	anonymous  atomic.Bool     // hello gave no client id
+	inMessage  atomic.Bool     // a message has begun: pings do not give it more time
+	buf        []byte          // of the messages read
+	socket     syscall.RawConn // for a Burst; nil: only the writer writes
 	owed       owed
 	ackDue     *time.Timer // when the writer tells the broker what is owed
 	remoteAddr string
@@ -57,8 +58,8 @@ func (s *session) serve(ctx context.Context) {
 	m.sessions.Inc()
 	defer m.sessions.Dec()
 	s.ackDue = time.NewTimer(ackDelay)
-	if s.direct != nil {
-		s.outbox.immediate = s.immediate
+	if s.socket != nil {
+		s.outbox.burst = s
 	}
 	s.conn = s.server.config.Broker.Connect(s.outbox, s.remoteAddr)
 	defer s.server.config.Broker.Disconnect(s.conn)

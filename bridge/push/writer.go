@@ -1,7 +1,6 @@
 package push
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -19,10 +18,12 @@ const (
 
 	// What was written to a client without an id is acknowledged after so many
 	// notifications, so many bytes (both far below a window), or this long
-	// after the first of them.
+	// after the first of them. Soon and not at once: all clients that get the
+	// same are due at the same time, and should have read by then.
 	ackCount = 64
 	ackBytes = 256 << 10
 	ackDelay = time.Second
+	ackSoon  = 2 * time.Millisecond
 )
 
 // buffers are shared by all writers: idle sessions hold none.
@@ -51,8 +52,8 @@ func (s *session) write(ctx context.Context) {
 	defer ping.Stop()
 	defer s.ackDue.Stop()
 	var spare []item
+	pinging := false
 	for {
-		pinging := false
 		select {
 		case <-ctx.Done():
 			return
@@ -63,13 +64,17 @@ func (s *session) write(ctx context.Context) {
 		case <-ping.C:
 			pinging = true
 		}
-		b := s.outbox.take(spare)
+		b, ok := s.outbox.take(spare)
+		if !ok {
+			continue
+		}
 		err := s.writeBatch(ctx, b, pinging)
 		if err != nil {
 			s.broken(err)
 			return
 		}
 		s.outbox.written()
+		pinging = false
 		if b.end != nil {
 			s.awaitClose()
 			return
@@ -203,27 +208,6 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 	return nil
 }
 
-// immediate writes a notification in the caller's goroutine as far as the
-// socket takes it without waiting, and gives what it did not take. With ok
-// false it took nothing.
-func (s *session) immediate(it *item) (rest []byte, ok bool) {
-	buf := s.server.buffers.get()
-	defer s.server.buffers.put(buf)
-	buf.frames = buf.frames[:0]
-	s.appendItem(buf, it)
-	n := s.direct.write(buf.frames)
-	if n == 0 {
-		return nil, false
-	}
-	if n < len(buf.frames) {
-		rest = bytes.Clone(buf.frames[n:])
-	}
-	s.notified(it, time.Now())
-	s.server.metrics.sentBytes.Add(float64(n))
-	s.server.metrics.notifications.Inc()
-	return rest, true
-}
-
 // notified accounts for a notification that was written.
 func (s *session) notified(it *item, now time.Time) {
 	if !it.decoded.IsZero() {
@@ -240,10 +224,10 @@ type owed struct {
 	mu           sync.Mutex
 	newest       []protocol.Ack // by source
 	count, bytes int
+	due          bool // it is much: the writer tells the broker soon
 }
 
-// owe takes what was written; the writer tells the broker soon, or at once
-// when it is much.
+// owe takes what was written, of which the writer tells the broker.
 func (s *session) owe(n *protocol.Notify) {
 	o := &s.owed
 	o.mu.Lock()
@@ -258,7 +242,10 @@ func (s *session) owe(n *protocol.Notify) {
 	o.newest[at].Num = n.Seq
 	switch {
 	case o.count >= ackCount || o.bytes >= ackBytes:
-		s.ackDue.Reset(0)
+		if !o.due {
+			o.due = true
+			s.ackDue.Reset(ackSoon)
+		}
 	case o.count == 1:
 		s.ackDue.Reset(ackDelay)
 	}
@@ -268,7 +255,7 @@ func (s *session) owe(n *protocol.Notify) {
 func (s *session) acknowledge(ctx context.Context) {
 	s.owed.mu.Lock()
 	due := s.owed.newest
-	s.owed.newest, s.owed.count, s.owed.bytes = nil, 0, 0
+	s.owed.newest, s.owed.count, s.owed.bytes, s.owed.due = nil, 0, 0, false
 	s.owed.mu.Unlock()
 	for _, a := range due {
 		// If the broker cannot take it, the connection or the broker ends.

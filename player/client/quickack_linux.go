@@ -21,7 +21,7 @@ func quickack(conn net.Conn) func() {
 	}
 	set := func(fd uintptr) {
 		// A failure costs speed only, and the next read will tell of a broken socket.
-		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1)
+		setOption(fd, syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1)
 	}
 	return func() { _ = raw.Control(set) }
 }

@@ -23,7 +23,8 @@ const (
 // has come, not with what a header announces.
 type reader struct {
 	conn net.Conn
-	ack  func() // asks the kernel to acknowledge at once
+	raw  *rawReader // reads the connection if it is a socket; nil: it is none
+	ack  func()     // asks the kernel to acknowledge at once
 	// unacked tells that something came since: what came is handled first.
 	unacked bool
 	buf     []byte
@@ -33,7 +34,7 @@ type reader struct {
 }
 
 func newReader(conn net.Conn) *reader {
-	return &reader{conn: conn, ack: quickack(conn), buf: make([]byte, readSize)}
+	return &reader{conn: conn, raw: newRawReader(conn), ack: quickack(conn), buf: make([]byte, readSize)}
 }
 
 // banner reads the 32 bytes that a server sends first, and gives the version
@@ -109,13 +110,20 @@ func (r *reader) fill(deadline time.Time, mail *atomic.Bool) (int, error) {
 	if r.unacked {
 		r.ack()
 	}
-	n, err := r.conn.Read(r.buf[r.w:])
+	n, err := r.read(r.buf[r.w:])
 	r.w += n
 	r.unacked = n > 0
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		r.armed = time.Time{}
 	}
 	return n, err
+}
+
+func (r *reader) read(b []byte) (int, error) {
+	if r.raw != nil {
+		return r.raw.read(b)
+	}
+	return r.conn.Read(b)
 }
 
 // makeRoom moves the unfinished message to the front and doubles the buffer

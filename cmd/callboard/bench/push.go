@@ -31,8 +31,8 @@ loopback:
              in a process of its own (callboard serve) and robots on TCP. Beside
              it, with the same messages at the same rate and in turn with them, so
              that noise meets both: from the write of a PUBLISH to its receipt
-             through mosquitto (QoS 0, TCP_NODELAY). Without mosquitto in PATH or
-             /usr/sbin only the broker is measured`,
+             through mosquitto (QoS 0, TCP_NODELAY), both after 6 s to warm up. Without
+             mosquitto in PATH or /usr/sbin only the broker is measured`,
 		Examples: []string{
 			"callboard bench push",
 			"callboard bench push --only latency --latency-time 30s --json",

@@ -1,0 +1,132 @@
+package push
+
+import (
+	"runtime"
+	"syscall"
+	"unsafe"
+)
+
+// batchWriter writes to several sockets with one system call: io_submit, which
+// to sockets that do not block has written when it returns (io_uring, its
+// successor, is refused in most containers). The scheduler need not hear of
+// calls that never wait, which saves a tenth of their time.
+type batchWriter struct {
+	state   aioState
+	context uintptr
+	blocks  [burstMost]iocb
+	list    [burstMost]*iocb
+	events  [burstMost]ioEvent
+}
+
+type aioState int
+
+const (
+	aioNew    aioState = iota
+	aioReady           // context is set up
+	aioAbsent          // the system has none to give
+)
+
+// iocb is struct iocb of linux/aio_abi.h.
+type iocb struct {
+	data     uint64
+	_        uint64 // key and flags, in the order of the machine's bytes
+	opcode   uint16
+	priority int16
+	fd       uint32
+	buf      uint64
+	length   uint64
+	offset   int64
+	_        uint64
+	_        uint32
+	_        uint32
+}
+
+// ioEvent is struct io_event.
+type ioEvent struct {
+	data, object uint64
+	result       int64
+	_            int64
+}
+
+const iocbPwrite = 1 // IOCB_CMD_PWRITE
+
+// write writes to the slots whose sockets are held and sets n of each.
+func (w *batchWriter) write(slots []slot) {
+	count := 0
+	for i := range slots {
+		slot := &slots[i]
+		if !slot.held {
+			continue
+		}
+		w.blocks[count] = iocb{
+			data: uint64(i), opcode: iocbPwrite, fd: uint32(slot.fd),
+			buf: uint64(uintptr(unsafe.Pointer(unsafe.SliceData(slot.buf.frames)))), length: uint64(len(slot.buf.frames)),
+		}
+		w.list[count] = &w.blocks[count]
+		count++
+	}
+	if count > 1 && w.ready() {
+		w.submit(slots, count)
+		runtime.KeepAlive(slots)
+		return
+	}
+	for i := range slots {
+		writeOnce(&slots[i])
+	}
+}
+
+func (w *batchWriter) ready() bool {
+	if w.state == aioNew {
+		w.state = aioAbsent
+		if _, _, failed := syscall.RawSyscall(syscall.SYS_IO_SETUP, burstMost, uintptr(unsafe.Pointer(&w.context)), 0); failed == 0 {
+			w.state = aioReady
+		}
+	}
+	return w.state == aioReady
+}
+
+func (w *batchWriter) submit(slots []slot, count int) {
+	taken, _, failed := syscall.RawSyscall(syscall.SYS_IO_SUBMIT, w.context, uintptr(count), uintptr(unsafe.Pointer(&w.list)))
+	if failed != 0 {
+		taken = 0
+	}
+	for _, block := range w.list[taken:count] { // one was not to its liking
+		writeOnce(&slots[block.data])
+	}
+	for left := taken; left > 0; {
+		n, _, failed := syscall.RawSyscall6(syscall.SYS_IO_GETEVENTS, w.context, left, burstMost, uintptr(unsafe.Pointer(&w.events)), 0, 0)
+		if failed == syscall.EINTR {
+			continue
+		}
+		if failed != 0 { // it cannot: the context is our own
+			for _, block := range w.list[:taken] {
+				slots[block.data].n = unknown
+			}
+			w.state = aioAbsent
+			return
+		}
+		for _, e := range w.events[:n] {
+			slots[e.data].n = max(int(e.result), 0)
+		}
+		left -= n
+	}
+}
+
+func (w *batchWriter) close() {
+	if w.state == aioReady {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_IO_DESTROY, w.context, 0, 0)
+	}
+	w.state = aioAbsent
+}
+
+// writeOnce writes what a socket takes at once.
+func writeOnce(s *slot) {
+	if !s.held {
+		return
+	}
+	b := s.buf.frames
+	n, _, failed := syscall.RawSyscall(syscall.SYS_WRITE, s.fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	if failed == 0 {
+		s.n = int(n)
+	}
+}
