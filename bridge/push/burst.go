@@ -19,15 +19,16 @@ const burstMost = 16
 // others less. Its zero value is ready. It is for one goroutine at a time.
 type Burst struct {
 	slots *[burstMost]slot // made when first needed
+	batch *batchWriter     // with them
 	used  int
-	batch batchWriter
 }
 
 // slot is one notification that waits for Flush.
 type slot struct {
 	session *session
 	item    item
-	buf     *scratch // its frame
+	buf     scratch // its frame, or what comes of that before
+	reading []byte  // which is shared, and not copied for each; nil: all is in buf
 	fd      uintptr
 	n       int  // bytes that the kernel took; unknown
 	held    bool // fd is held: it is not closed meanwhile
@@ -58,7 +59,7 @@ func socketOf(conn net.Conn) syscall.RawConn {
 // add takes a notification whose outbox is kept for it until Flush.
 func (b *Burst) add(s *session, it item) {
 	if b.slots == nil {
-		b.slots = &[burstMost]slot{}
+		b.slots, b.batch = &[burstMost]slot{}, new(batchWriter)
 		for i := range b.slots {
 			slot := &b.slots[i]
 			slot.hold = func(fd uintptr) { // made once: it allocates
@@ -67,12 +68,46 @@ func (b *Burst) add(s *session, it item) {
 			}
 		}
 	}
-	buf := s.server.buffers.get()
-	buf.frames = buf.frames[:0]
-	s.appendItem(buf, &it)
 	slot := &b.slots[b.used]
-	slot.session, slot.item, slot.buf = s, it, buf
+	slot.session, slot.item = s, it
+	slot.buf.frames = slot.buf.frames[:0]
+	if s.cbor || it.notify.Reading == nil {
+		s.appendItem(&slot.buf, &it)
+	} else {
+		slot.reading = it.notify.Reading
+		slot.buf.frames = appendHead(slot.buf.frames, it.notify)
+	}
 	b.used++
+}
+
+// behind is what comes behind the reading of a notification.
+var behind = []byte("}")
+
+// appendHead appends the frame of a notification up to its reading, which
+// comes last.
+func appendHead(dst []byte, n protocol.Notify) []byte {
+	from, reading := len(dst), n.Reading
+	n.Reading = nil
+	dst = protocol.AppendNotify(beginFrame(dst), &n)
+	dst = append(dst[:len(dst)-len(behind)], `,"reading":`...)
+	return endFrameBefore(dst, from, opText, len(reading)+len(behind))
+}
+
+// length gives the bytes of a slot's frame.
+func (s *slot) length() int {
+	if s.reading == nil {
+		return len(s.buf.frames)
+	}
+	return len(s.buf.frames) + len(s.reading) + len(behind)
+}
+
+// whole puts a slot's frame together.
+func (s *slot) whole() []byte {
+	if s.reading != nil {
+		s.buf.frames = append(append(s.buf.frames, s.reading...), behind...)
+		s.reading = nil
+	}
+	return s.buf.frames
 }
 
 // Flush writes what was gathered as far as the sockets take it without
@@ -86,8 +121,10 @@ func (b *Burst) Flush() {
 	for i := range b.used {
 		slot := &b.slots[i]
 		slot.session.burstWritten(slot, now)
-		slot.session.server.buffers.put(slot.buf)
-		slot.session, slot.item, slot.buf = nil, item{}, nil
+		slot.session, slot.item, slot.reading = nil, item{}, nil
+		if !slot.buf.keep() {
+			slot.buf = scratch{}
+		}
 	}
 	b.used = 0
 }
@@ -110,14 +147,22 @@ func (b *Burst) holdFrom(i int) {
 }
 
 // Close gives back what the system lent. Flush may follow.
-func (b *Burst) Close() { b.batch.close() }
+func (b *Burst) Close() {
+	if b.batch != nil {
+		b.batch.close()
+	}
+}
 
 // burstWritten goes on with a connection after a burst.
 func (s *session) burstWritten(slot *slot, now time.Time) {
 	if slot.n == unknown { // to write on would tear a frame
 		s.broken(errUnknown)
 	}
-	s.outbox.release(&slot.item, slot.buf.frames, slot.n)
+	var rest []byte
+	if n := slot.n; n > 0 && n < slot.length() {
+		rest = slot.whole()[n:]
+	}
+	s.outbox.release(&slot.item, slot.n == 0, rest)
 	if slot.n <= 0 {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 func TestBatchGoesOnBehindABadSocket(t *testing.T) {
 	for bad := range 3 {
 		t.Run(fmt.Sprint(bad), func(t *testing.T) {
-			var w batchWriter
+			w := onHeap()
 			defer w.close()
 			slots, ends := make([]slot, 3), make([]int, 3)
 			for i := range slots {
@@ -20,7 +20,7 @@ func TestBatchGoesOnBehindABadSocket(t *testing.T) {
 				}
 				defer syscall.Close(pair[0])
 				defer syscall.Close(pair[1])
-				slots[i] = slot{fd: uintptr(pair[0]), held: true, buf: &scratch{frames: fmt.Appendf(nil, "frame %d", i)}}
+				slots[i] = slot{fd: uintptr(pair[0]), held: true, buf: scratch{frames: fmt.Appendf(nil, "frame %d", i)}}
 				ends[i] = pair[1]
 			}
 			slots[bad].fd = 1 << 20 // none is open
@@ -39,3 +39,8 @@ func TestBatchGoesOnBehindABadSocket(t *testing.T) {
 		})
 	}
 }
+
+// onHeap makes a batchWriter that is not on the stack, which may move.
+//
+//go:noinline
+func onHeap() *batchWriter { return new(batchWriter) }

@@ -95,18 +95,19 @@ func TestBurstWritesAtOnce(t *testing.T) {
 		t.Run(fmt.Sprintf("together=%v", together), func(t *testing.T) {
 			const clients, closed = burstMost + 3, 2
 			s := start(t, Config{})
+			reading := [2][]byte{nil, []byte(`{"min":1}`)} // none: only selected values
 			var all []*client
 			for i := range clients {
 				all = append(all, s.greeted(t))
 				atRest(t, s.broker.out(uint64(i+1)).(*outbox))
 			}
 			var b Burst
-			if !together {
-				b.Close() // then the system lends nothing
-			}
 			defer b.Close()
 			for i := range clients {
-				s.broker.out(uint64(i+1)).NotifyWith(&b, protocol.Notify{Source: "b1", Seq: uint64(i + 1)}, time.Now())
+				if !together && i == 1 {
+					b.Close() // then the system lends nothing
+				}
+				s.broker.out(uint64(i+1)).NotifyWith(&b, protocol.Notify{Source: "b1", Seq: uint64(i + 1), Reading: reading[i%2]}, time.Now())
 				if i == closed {
 					s.broker.out(uint64(i + 1)).(*outbox).burst.raw.Close()
 				}
@@ -121,8 +122,9 @@ func TestBurstWritesAtOnce(t *testing.T) {
 				if i == closed {
 					continue
 				}
-				if got := c.next(); !strings.Contains(got, fmt.Sprintf(`"seq":%d,`, i+1)) {
-					t.Errorf("client %d got %s", i, got)
+				got, want := c.next(), protocol.AppendNotify(nil, &protocol.Notify{Source: "b1", Seq: uint64(i + 1), Reading: reading[i%2]})
+				if got != string(want) {
+					t.Errorf("client %d got %s, expected %s", i, got, want)
 				}
 			}
 			s.broker.expect(t, "ack")
@@ -163,14 +165,14 @@ func TestBurstWaitsItsTurn(t *testing.T) {
 // in order.
 func TestBurstLeavesTheRest(t *testing.T) {
 	for _, tt := range []struct {
-		name    string
-		written int
-		rest    string
-		items   []uint64 // sequence numbers
+		name  string // what was left
+		whole bool
+		rest  string
+		items []uint64 // sequence numbers
 	}{
-		{"nothing", 0, "", []uint64{1, 2}},
-		{"a part", 3, "me", []uint64{2}},
-		{"all", 5, "", []uint64{2}},
+		{"all", true, "", []uint64{1, 2}},
+		{"a part", false, "me", []uint64{2}},
+		{"nothing", false, "", []uint64{2}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := newOutbox(nil)
@@ -181,7 +183,7 @@ func TestBurstLeavesTheRest(t *testing.T) {
 			if _, ok := o.take(nil); ok {
 				t.Error("the writer writes between")
 			}
-			o.release(&item{notify: protocol.Notify{Seq: 1}}, []byte("frame"), tt.written)
+			o.release(&item{notify: protocol.Notify{Seq: 1}}, tt.whole, []byte(tt.rest))
 			select {
 			case <-o.wake:
 			default:

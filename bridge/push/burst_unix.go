@@ -10,7 +10,7 @@ type batchWriter struct{}
 func (*batchWriter) write(slots []slot) {
 	for i := range slots {
 		if s := &slots[i]; s.held {
-			n, _ := syscall.Write(int(s.fd), s.buf.frames)
+			n, _ := syscall.Write(int(s.fd), s.whole())
 			s.n = max(n, 0)
 		}
 	}

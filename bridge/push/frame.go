@@ -30,8 +30,12 @@ func beginFrame(dst []byte) []byte { return append(dst, 0, 0, 0, 0) }
 
 // endFrame puts the header before the payload that begins at from+headRoom.
 // Frames of a server are not masked, so a payload stays as it was appended.
-func endFrame(dst []byte, from int, first byte) []byte {
-	size := len(dst) - from - headRoom
+func endFrame(dst []byte, from int, first byte) []byte { return endFrameBefore(dst, from, first, 0) }
+
+// endFrameBefore is endFrame of a payload of which so many bytes more are
+// written behind.
+func endFrameBefore(dst []byte, from int, first byte, more int) []byte {
+	size := len(dst) - from - headRoom + more
 	switch {
 	case size < 126:
 		copy(dst[from+2:], dst[from+headRoom:])

@@ -84,17 +84,15 @@ func (o *outbox) reserve() bool {
 	return true
 }
 
-// release goes on after a Burst: of an item's frames n bytes are written. What
-// has been left, and what came meanwhile, is the writer's.
-func (o *outbox) release(it *item, frames []byte, n int) {
+// release goes on after a Burst, which has written an item but for the rest of
+// its frame, or not begun it. That, and what came meanwhile, is the writer's.
+func (o *outbox) release(it *item, whole bool, rest []byte) {
 	o.mu.Lock()
 	o.writing = false
-	switch {
-	case n == 0:
+	if whole {
 		o.items = slices.Insert(o.items, 0, *it)
-	case n < len(frames):
-		o.rest = append(o.rest[:0], frames[n:]...)
 	}
+	o.rest = append(o.rest[:0], rest...)
 	waits := len(o.rest) > 0 || len(o.items) > 0 || o.heartbeat != nil || o.pong != nil || o.end != nil
 	o.mu.Unlock()
 	if waits {

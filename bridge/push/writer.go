@@ -40,9 +40,14 @@ func (b *buffers) get() *scratch {
 }
 
 func (b *buffers) put(s *scratch) {
-	if cap(s.frames) <= keepBelow && cap(s.payload) <= keepBelow && cap(s.text) <= keepBelow {
+	if s.keep() {
 		b.pool.Put(s)
 	}
+}
+
+// keep tells whether it is small enough to be kept.
+func (s *scratch) keep() bool {
+	return cap(s.frames) <= keepBelow && cap(s.payload) <= keepBelow && cap(s.text) <= keepBelow
 }
 
 // write writes what the outbox holds until the connection ends.
