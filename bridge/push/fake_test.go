@@ -31,6 +31,7 @@ type fakeBroker struct {
 	calls   chan string // what was called, in order; big enough for each test
 	command func(ctx context.Context, m protocol.Command) (any, error)
 	hello   func(out Outbox, m protocol.Hello) error
+	warning string // that subscribed carries
 }
 
 func newFakeBroker() *fakeBroker {
@@ -71,7 +72,7 @@ func (b *fakeBroker) Subscribe(_ context.Context, conn uint64, m protocol.Subscr
 	if m.Condition == "1 +" {
 		return &Problem{Code: protocol.BadCondition, Message: "it ends too early", Position: &protocol.Position{Line: 1, Column: 4}}
 	}
-	b.out(conn).Send(&protocol.Subscribed{ID: m.ID, Sources: []string{"b1"}, Robots: 2})
+	b.out(conn).Send(&protocol.Subscribed{ID: m.ID, Sources: []string{"b1"}, Robots: 2, Warning: b.warning})
 	return nil
 }
 

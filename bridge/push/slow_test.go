@@ -94,8 +94,11 @@ func TestCloseOfAClientThatNeverReads(t *testing.T) {
 }
 
 // A client that asks and does not read the answers is not read from any more.
+// A few answers fill all buffers: that of a client which does not read drops what
+// tells the kernel that its requests have arrived, so that the rest comes late.
 func TestAnswersHoldTheClientUp(t *testing.T) {
 	s := start(t, Config{StallTimeout: time.Second})
+	s.broker.warning = strings.Repeat("w", 64<<10)
 	c := s.neverReads(t)
 	condition := strings.Repeat("x", 200)
 	const asked = 200_000
@@ -114,7 +117,7 @@ func TestAnswersHoldTheClientUp(t *testing.T) {
 	// the broker was asked only for what fits into the buffers.
 	s.broker.expect(t, "disconnect 1")
 	<-done
-	if n := testutil.ToFloat64(s.metrics.received.WithLabelValues("subscribe")); n > 5000 {
+	if n := testutil.ToFloat64(s.metrics.received.WithLabelValues("subscribe")); n > 2*roomyBelow {
 		t.Errorf("%v subscriptions of %d were read though no answer was", n, asked)
 	}
 }
