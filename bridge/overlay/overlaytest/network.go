@@ -29,8 +29,9 @@ func linkOf(a, b int) link { return link{min(a, b), max(a, b)} }
 // frame is in flight on a link.
 type frame struct {
 	session  uint64
-	born     overlay.Instant
-	number   int // counts all frames
+	born     overlay.Instant // when it was sent
+	cause    overlay.Instant // when that began of which it is an effect
+	number   int             // counts all frames
 	messages []overlay.Message
 }
 
@@ -87,6 +88,7 @@ type cluster struct {
 	choice  Choice
 	cfg     overlay.Config
 	now     overlay.Instant
+	cause   overlay.Instant // of the frame that is being delivered; 0: none is
 	brokers []*broker
 	links   []link
 	cut     map[link]bool
@@ -279,7 +281,7 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 		if to >= 0 && x.sessions[to] == o.Session && o.Session != 0 {
 			c.frames++
 			c.crossesOnce(o)
-			c.between[[2]int{x.id, to}].put(frame{o.Session, c.now, c.frames, o.Messages})
+			c.between[[2]int{x.id, to}].put(frame{o.Session, c.now, c.began(), c.frames, o.Messages})
 		}
 	case *overlay.Send:
 		if p := c.conns[o.Conn]; p != nil {
@@ -425,7 +427,29 @@ func (c *cluster) deliver(w *way) {
 	if !c.registryUp {
 		messages = slices.DeleteFunc(slices.Clone(messages), func(m overlay.Message) bool { _, routed := m.(*overlay.RoutedMessage); return routed })
 	}
+	c.cause = f.cause
 	c.step(w.to, &overlay.FrameReceived{Neighbour: c.brokers[w.from].name, Session: f.session, Messages: messages})
+	c.cause = 0
+}
+
+// began tells when that began of which what happens now is an effect.
+func (c *cluster) began() overlay.Instant {
+	if c.cause == 0 {
+		return c.now
+	}
+	return c.cause
+}
+
+// oldest tells when that began whose effects still are on their way; now if
+// there are none.
+func (c *cluster) oldest() overlay.Instant {
+	oldest := c.now
+	for _, w := range c.busy() {
+		for i := range w.queue[w.first:] {
+			oldest = min(oldest, w.queue[w.first+i].cause)
+		}
+	}
+	return oldest
 }
 
 // busy gives the ways that carry something, in order; until the next call.
