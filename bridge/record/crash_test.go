@@ -3,10 +3,12 @@ package record_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,8 +19,8 @@ import (
 // whole is how many readings a process has recorded when it says so.
 const whole = 5000
 
-// recordUntilKilled is the process of TestKilled: it records readings, says
-// so when the first are handed to the operating system, and goes on.
+// recordUntilKilled is the process of TestKilled: it records readings, says so,
+// waits for a word, goes on and says so again.
 func recordUntilKilled() {
 	r, err := record.New(record.Config{
 		Output: os.Getenv("CALLBOARD_RECORD_UNTIL_KILLED"), Flush: 10 * time.Millisecond,
@@ -27,9 +29,12 @@ func recordUntilKilled() {
 			put(up(d))
 			for i := 0; ; i++ {
 				put(ping(d, i))
-				if i == whole {
-					<-time.After(time.Second) // many flushes
+				switch i {
+				case whole:
 					fmt.Println("ready")
+					fmt.Scanln()
+				case 2 * whole:
+					fmt.Println("going on")
 				}
 			}
 		},
@@ -39,6 +44,49 @@ func recordUntilKilled() {
 	}
 	fmt.Println(err)
 	os.Exit(1)
+}
+
+// untilFlushed waits until a file that is being written has so many readings.
+func untilFlushed(t *testing.T, name string, readings int) {
+	t.Helper()
+	tick, limit := time.NewTicker(20*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for {
+		n := readingsIn(name)
+		if n >= readings {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("%s: %d readings have been flushed, expected %d", name, n, readings)
+		}
+	}
+}
+
+// readingsIn counts the readings of a file that may end anywhere.
+func readingsIn(name string) (n int) {
+	f, err := run.Open(name)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	r, err := f.Reader(run.Options{})
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	for {
+		record, err := r.Next()
+		var problem *run.Problem
+		switch {
+		case errors.As(err, &problem):
+		case err != nil:
+			return n
+		case record.Kind == run.Data:
+			n++
+		}
+	}
 }
 
 // A killed process leaves a file that reads up to its last record.
@@ -51,15 +99,28 @@ func TestKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		in, err := process.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := process.Start(); err != nil {
 			t.Fatal(err)
 		}
-		line, err := bufio.NewReader(out).ReadString('\n')
-		process.Process.Kill()
-		process.Wait()
-		if line != "ready\n" {
+		kill := sync.OnceFunc(func() {
+			process.Process.Kill()
+			process.Wait()
+		})
+		t.Cleanup(kill)
+		said := bufio.NewReader(out)
+		if line, err := said.ReadString('\n'); line != "ready\n" {
 			t.Fatalf("the process said %q (%v)", line, err)
 		}
+		untilFlushed(t, name, whole+1)
+		fmt.Fprintln(in, "on")
+		if line, err := said.ReadString('\n'); line != "going on\n" {
+			t.Fatalf("the process said %q (%v)", line, err)
+		}
+		kill()
 		lines, n := recorded(t, name, 0)
 		if n <= whole {
 			t.Errorf("%s: %d readings, expected more than %d", ending, n, whole)
