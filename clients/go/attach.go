@@ -14,6 +14,13 @@ import (
 // to its commands and lists.
 const lingering = time.Second
 
+// maxUnanswered bounds the hellos without a number that are remembered, and
+// unansweredFor for how long each is.
+const (
+	maxUnanswered = 16
+	unansweredFor = 5 * time.Minute
+)
+
 // errDoubtful ends a connection whose answers need not hold.
 var errDoubtful = errors.New("another broker may have taken this client, and not answered; hello is said again")
 
@@ -89,6 +96,7 @@ func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 		number := c.attachment
 		hello.Attachment = &number
 	}
+	conn.unnumbered = hello.Attachment == nil && !c.config.Anonymous
 	if c.session != "" && !c.config.Anonymous {
 		hello.Session = c.session
 		c.resumeLeg(conn)
@@ -126,6 +134,9 @@ func (c *Client) giveUp(conn *connection) {
 		return
 	}
 	c.next = nil
+	if conn.unnumbered && !conn.refused && len(c.unanswered) < maxUnanswered {
+		c.unanswered = append(c.unanswered, time.Now())
+	}
 	if c.owed != nil {
 		c.queue.force(item{event: c.owed})
 		c.owed = nil

@@ -91,7 +91,7 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 	}
 	conn.silence = max(time.Second, time.Duration(missedHeartbeats*w.Heartbeat*float64(time.Second)))
 	from := conn.from
-	attached := &Attached{URL: conn.url, Broker: w.Broker, Session: w.Session, Attachment: w.Attachment, Resumed: c.session == w.Session}
+	attached := &Attached{URL: conn.url, Broker: w.Broker, Session: w.Session, Attachment: w.Attachment, Resumed: conn.told != nil && c.session == w.Session}
 	moved := c.replace(conn)
 	if attached.Resumed {
 		attached.Handover = c.takeOver(conn, moved, conn.attended)
@@ -151,7 +151,7 @@ func (c *Client) refused(conn *connection, e protocol.Error, tried uint64) error
 		defer c.mu.Unlock()
 		// An earlier process of this program may have counted further than
 		// State knew; later on only another program can have.
-		if !c.fresh && *e.Attachment > tried {
+		if !c.fresh && *e.Attachment > tried && !c.ours() {
 			return &fatal{fmt.Errorf("%w: %w", ErrTakenOver, err)}
 		}
 		c.attachment = max(c.attachment, *e.Attachment)
@@ -274,6 +274,9 @@ func (c *Client) takeGap(conn *connection, text []byte) error {
 		if g.To == nil {
 			// A connection that has said hello is told so itself.
 			return c.settle(func() {
+				if s := c.sources[g.Source]; s != nil {
+					g.From = max(g.From, s.given+1)
+				}
 				delete(c.sources, g.Source)
 				delete(conn.wire, g.Source)
 				delete(conn.relays, g.Source)
@@ -361,10 +364,29 @@ func (c *Client) takeError(conn *connection, e protocol.Error) error {
 // conflict: the client id has attached elsewhere. An attachment up to ours is
 // our own: this connection is the older one. mu is held.
 func (c *Client) conflict(e protocol.Error, err error) error {
-	if e.Attachment != nil && *e.Attachment <= c.attachment {
+	switch {
+	case e.Attachment == nil:
+	case *e.Attachment <= c.attachment:
+		return err
+	case c.ours():
+		c.attachment = *e.Attachment
 		return err
 	}
 	return &fatal{fmt.Errorf("%w: %w", ErrTakenOver, err)}
+}
+
+// ours tells whether an attachment that is not known may be that of a hello of
+// our own: one without a number that a broker took late, when another broker had
+// this client. Each explains one. mu is held.
+func (c *Client) ours() bool {
+	for len(c.unanswered) > 0 {
+		gone := c.unanswered[0]
+		c.unanswered = c.unanswered[1:]
+		if time.Since(gone) < unansweredFor {
+			return true
+		}
+	}
+	return false
 }
 
 // brokerError makes an Error of the protocol's message.

@@ -37,8 +37,9 @@ type Client struct {
 	last       string        // URL of the last broker that took this client
 	leaving    bool          // the end: no more welcomes
 	session    string
-	attachment uint64 // highest known
-	fresh      bool   // no hello has been answered by a welcome yet
+	attachment uint64      // highest known
+	fresh      bool        // no hello has been answered by a welcome yet
+	unanswered []time.Time // when hellos without a number were let go: each may take this client over still
 	brokers    []protocol.BrokerURL
 	roster     roster
 	inReach    bool // a broker has come into reach since the last attempt

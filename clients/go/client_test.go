@@ -325,6 +325,41 @@ func TestConflicts(t *testing.T) {
 			next[*Attached](r)
 		})
 	})
+	// A first hello that nobody answered has no number that this client knows:
+	// the broker takes it late, and that is no other program, but for once.
+	for name, late := range map[string]time.Duration{"own hello that comes late": time.Minute, "another program long after": 10 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeBroker(t)
+				r := start(t, f, Config{})
+				p := f.accept()
+				expect[protocol.Hello](p, protocol.OpHello)
+				p.end() // it gives up
+				p = r.attachedTo(f, "one")
+				for range late / time.Second {
+					p.send(`{"op":"heartbeat"}`)
+					<-time.After(time.Second)
+				}
+				p.send(conflict(2))
+				if late > unansweredFor {
+					if err := <-r.result; !errors.Is(err, ErrTakenOver) {
+						t.Errorf("ended with %v", err)
+					}
+					return
+				}
+				next[*Detached](r)
+				p = f.accept()
+				if hello := p.welcome("one"); *hello.Attachment != 3 || hello.Session != "one" || len(hello.Subscriptions) != 1 {
+					t.Errorf("%+v", hello)
+				}
+				next[*Attached](r)
+				p.send(conflict(4))
+				if err := <-r.result; !errors.Is(err, ErrTakenOver) {
+					t.Errorf("ended with %v", err)
+				}
+			})
+		})
+	}
 	t.Run("a restored state that is behind", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFakeBroker(t)

@@ -20,12 +20,16 @@ type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
+	wrap   func(net.Conn) net.Conn // of the listener's end; nil: as it is
 }
 
 func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
 
 func (p *pipes) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	near, far := net.Pipe()
+	if p.wrap != nil {
+		far = p.wrap(far)
+	}
 	select {
 	case p.conns <- far:
 		return near, nil

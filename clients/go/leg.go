@@ -7,16 +7,17 @@ import (
 
 // leg is what a connection carries of the session.
 type leg struct {
-	welcomed bool
-	refused  bool              // its hello was answered by an error: it had no effect
-	doubtful bool              // a later hello of ours may have taken this client to another broker
-	attended time.Time         // when it was welcomed
-	told     map[string]uint64 // by source, what its hello told as handled
-	wire     map[string]uint64 // by source, the last number that came over it, or was told in its hello
-	resuming map[string]bool   // subscriptions that its hello listed and that are not answered
-	requests int               // commands and lists that wait for answers over it
-	failed   error             // why it is to end
-	linger   *time.Timer       // ends it although requests wait, once it is replaced
+	welcomed   bool
+	refused    bool              // its hello was answered by an error: it had no effect
+	unnumbered bool              // its hello let the broker choose the attachment
+	doubtful   bool              // a later hello of ours may have taken this client to another broker
+	attended   time.Time         // when it was welcomed
+	told       map[string]uint64 // by source, what its hello told as handled
+	wire       map[string]uint64 // by source, the last number that came over it, or was told in its hello
+	resuming   map[string]bool   // subscriptions that its hello listed and that are not answered
+	requests   int               // commands and lists that wait for answers over it
+	failed     error             // why it is to end
+	linger     *time.Timer       // ends it although requests wait, once it is replaced
 
 	began  time.Time        // when the hand-over to it began
 	from   string           // URL of the broker before

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -21,23 +22,56 @@ import (
 )
 
 // modelNetwork is a network of brokers that share one client's session: they
-// keep what is not acknowledged, and check what each hello says of it.
+// keep what is not acknowledged, and check what each hello says of it. A hello
+// may arrive long after the client has let go of its connection, also behind a
+// later one.
 type modelNetwork struct {
 	mu         sync.Mutex
-	attachment uint64               // newest
-	told       atomic.Bool          // the client has read a welcome: of one that was lost on the way it knows nothing
-	last       map[string]uint64    // numbers given by source
-	acked      map[string]uint64    // acknowledged, or told by a hello that was welcomed
-	sets       map[string]bool      // subscriptions in force
-	known      map[*peer]modelState // connections
+	attachment uint64                // newest
+	told       atomic.Bool           // the client has read a welcome: of one that was lost on the way it knows nothing
+	last       map[string]uint64     // numbers given by source
+	ended      map[string]string     // sources whose store was lost, and which follow them
+	acked      map[string]uint64     // acknowledged, or told by a hello that was welcomed
+	sets       map[string]bool       // subscriptions in force
+	known      map[*peer]*modelState // connections
+	behind     map[*peer][]any       // what has come behind hellos that are not answered yet
+	said       []said                // the hellos that have arrived
 	faults     []string
-	hellos     int
-	refuse     func() string // what to do with a hello: welcome, refuse, cut, hang, late
+	answer     string // what to do with a hello
+	later      sync.WaitGroup
 }
 
+// modelState is what an edge knows of a client over one connection.
 type modelState struct {
 	attachment uint64
-	welcomed   bool
+	knows      map[string]bool   // sources
+	sent       map[string]uint64 // by source, what came over the connection, or was told in its hello
+	acked      map[string]uint64
+}
+
+// said is a hello: the client's count of its connections, and the attachment.
+type said struct {
+	order  int
+	number uint64
+}
+
+// dialed is the broker's end of a connection with what the client knew when it
+// began.
+type dialed struct {
+	net.Conn
+	order int
+	told  bool
+}
+
+// number has the connections of a network counted as the client makes them: at
+// most one attempt is under way, so hellos are said in this order.
+func (m *modelNetwork) number(n network) {
+	var order atomic.Int64
+	for _, f := range n {
+		f.pipes.wrap = func(c net.Conn) net.Conn {
+			return &dialed{Conn: c, order: int(order.Add(1)), told: m.told.Load()}
+		}
+	}
 }
 
 func (m *modelNetwork) fault(format string, values ...any) {
@@ -78,24 +112,30 @@ func (m *modelNetwork) write(p *peer, message any) {
 // take carries out a client's message; mu is held.
 func (m *modelNetwork) take(p *peer, message any) bool {
 	s := m.known[p]
+	if hello, is := message.(*protocol.Hello); is {
+		return m.hello(p, hello)
+	}
+	if s == nil {
+		m.behind[p] = append(m.behind[p], message)
+		return true
+	}
+	newest := s.attachment == m.attachment // else what this edge hears does not count
 	switch v := message.(type) {
-	case *protocol.Hello:
-		return m.hello(p, v)
 	case *protocol.Ack:
-		if v.Num > m.last[v.Source] || v.Num < m.acked[v.Source] {
-			m.fault("ack %d of %d, told before %d", v.Num, m.last[v.Source], m.acked[v.Source])
+		if v.Num > s.sent[v.Source] || v.Num <= s.acked[v.Source] {
+			m.fault("ack %d of %s, of which %d was sent and %d acknowledged over this connection", v.Num, v.Source, s.sent[v.Source], s.acked[v.Source])
 		}
-		if s.attachment < m.attachment {
-			return true // an older edge: what it hears does not count
+		s.acked[v.Source] = v.Num
+		if newest {
+			m.acked[v.Source] = v.Num
 		}
-		m.acked[v.Source] = v.Num
 	case *protocol.Subscribe:
-		if s.welcomed && s.attachment == m.attachment {
+		if newest {
 			m.sets[v.ID] = true
-			m.write(p, protocol.Subscribed{Op: protocol.OpSubscribed, ID: v.ID})
+			m.subscribed(p, s, v.ID)
 		}
 	case *protocol.Unsubscribe:
-		if s.welcomed && s.attachment == m.attachment {
+		if newest {
 			delete(m.sets, v.ID)
 			m.write(p, protocol.Reply{Op: protocol.OpReply, ID: v.ID, OK: true})
 		}
@@ -103,82 +143,240 @@ func (m *modelNetwork) take(p *peer, message any) bool {
 	return true
 }
 
+func (m *modelNetwork) subscribed(p *peer, s *modelState, id string) {
+	m.write(p, protocol.Subscribed{Op: protocol.OpSubscribed, ID: id, Sources: slices.DeleteFunc(slices.Sorted(maps.Keys(s.knows)), m.hasEnded)})
+}
+
+func (m *modelNetwork) hasEnded(source string) bool { _, ended := m.ended[source]; return ended }
+
+// hello checks a hello, and answers it at once, later, or never.
 func (m *modelNetwork) hello(p *peer, h *protocol.Hello) bool {
-	m.hellos++
+	from := p.socket.NetConn().(*dialed)
+	if from.told && (h.Attachment == nil || h.Session != "one") {
+		m.fault("a fresh take-over, session %q", h.Session)
+	}
+	if h.Attachment != nil {
+		for _, s := range m.said {
+			if s.number != 0 && (s.order < from.order) != (s.number < *h.Attachment) {
+				m.fault("connection %d says attachment %d, connection %d %d", from.order, *h.Attachment, s.order, s.number)
+			}
+		}
+	}
+	for source, num := range h.Num {
+		if num > m.last[source] {
+			m.fault("hello tells %d of %s, given were %d", num, source, m.last[source])
+		}
+	}
+	if !m.overtaken(from) {
+		for source, acked := range m.acked {
+			if acked > h.Num[source] && !m.hasEnded(source) {
+				m.fault("hello tells %d of %s, acknowledged were %d", h.Num[source], source, acked)
+			}
+		}
+	}
+	one := said{order: from.order}
+	if h.Attachment != nil {
+		one.number = *h.Attachment
+	}
+	m.said = append(m.said, one)
+	knows := map[string]bool{}
+	for source := range m.last {
+		knows[source] = true
+	}
+	what, delay := m.answer, time.Duration(0)
+	switch what {
+	case "refuse":
+		m.write(p, protocol.Error{Op: protocol.OpError, Code: protocol.Overloaded, Message: "full"})
+		return false
+	case "hang":
+		return true
+	case "slow":
+		delay = time.Second
+	case "late": // the client has let go by then
+		delay = 5 * time.Second
+	default:
+		return m.attach(p, h, knows, what == "cut")
+	}
+	m.later.Go(func() {
+		<-time.After(delay)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !m.attach(p, h, knows, false) {
+			p.cut()
+		}
+	})
+	return true
+}
+
+// overtaken tells whether a later hello has arrived.
+func (m *modelNetwork) overtaken(from *dialed) bool {
+	return slices.ContainsFunc(m.said, func(s said) bool { return s.order > from.order })
+}
+
+// attach carries a hello out. knows are the sources that the edge has heard of
+// beside those that the hello tells. silent: the welcome is lost.
+func (m *modelNetwork) attach(p *peer, h *protocol.Hello, knows map[string]bool, silent bool) bool {
 	number := m.attachment + 1 // a fresh take-over
 	if h.Attachment != nil {
 		number = *h.Attachment
 	}
-	if m.told.Load() && h.Attachment == nil {
-		m.fault("a fresh take-over")
-	}
-	if number <= m.attachment {
-		m.fault("attachment %d after %d", number, m.attachment)
-	}
-	if m.told.Load() && h.Session != "one" {
-		m.fault("session %q", h.Session)
-	}
-	for source, num := range h.Num {
-		if num < m.acked[source] || num > m.last[source] {
-			m.fault("hello tells %s %d, acknowledged %d, given %d", source, num, m.acked[source], m.last[source])
-		}
-	}
-	for source, acked := range m.acked {
-		if acked > 0 && h.Num[source] < acked {
-			m.fault("hello tells %d of %s, acknowledged %d", h.Num[source], source, acked)
-		}
-	}
-	what := m.refuse()
-	if what == "refuse" {
-		m.write(p, protocol.Error{Op: protocol.OpError, Code: protocol.Overloaded, Message: "full"})
+	if newest := m.attachment; number <= newest {
+		m.write(p, protocol.Error{Op: protocol.OpError, Code: protocol.Conflict, Message: "not above", Attachment: &newest})
 		return false
-	}
-	if what == "hang" {
-		return true
 	}
 	m.attachment = number
 	for old, s := range m.known { // L4
-		if s.welcomed && s.attachment < number {
+		if s.attachment < number {
 			m.write(old, protocol.Error{Op: protocol.OpError, Code: protocol.Conflict, Message: "attached elsewhere", Attachment: &number})
 		}
 	}
-	if what == "cut" { // the network has it, the client does not know
+	if silent { // the network has it, the client does not know
 		return false
 	}
-	m.known[p] = modelState{attachment: number, welcomed: true}
+	s := &modelState{attachment: number, knows: knows, sent: map[string]uint64{}, acked: map[string]uint64{}}
+	m.known[p] = s
 	w := welcomeFor(*h, "one")
 	w.Attachment, w.Brokers, w.Heartbeat = number, nil, 3600
 	m.write(p, w)
+	for source, num := range h.Num {
+		s.knows[source], s.sent[source], s.acked[source] = true, num, num
+	}
 	listed := map[string]bool{}
-	for _, s := range h.Subscriptions {
-		listed[s.ID] = true
-		m.write(p, protocol.Subscribed{Op: protocol.OpSubscribed, ID: s.ID})
+	for _, sub := range h.Subscriptions {
+		listed[sub.ID] = true
+		m.subscribed(p, s, sub.ID)
 	}
 	m.sets = listed
-	for _, source := range slices.Sorted(maps.Keys(m.last)) { // the replay
-		m.acked[source] = h.Num[source]
-		for seq := h.Num[source] + 1; seq <= m.last[source]; seq++ {
-			skipped := uint64(0)
-			if seq%3 == 0 && seq < m.last[source] { // conflated now
-				skipped, seq = 1, seq+1
-			}
-			m.write(p, notify(source, seq, skipped))
-		}
+	for _, source := range slices.Sorted(maps.Keys(s.knows)) {
+		m.replay(p, s, source)
+	}
+	for _, message := range m.behind[p] {
+		m.take(p, message)
 	}
 	return true
 }
 
-// publish gives a source's next notification to whoever is attached; an old
-// edge that does not know better yet goes on for its own.
-func (m *modelNetwork) publish(source string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.last[source]++
+// replay gives what the network has of a source that the edge has come to know.
+func (m *modelNetwork) replay(p *peer, s *modelState, source string) {
+	from := s.sent[source]
+	if m.hasEnded(source) {
+		if _, told := s.acked[source]; told {
+			m.end(p, s, source)
+		}
+		return
+	}
+	m.acked[source] = from
+	for seq := from + 1; seq <= m.last[source]; seq++ {
+		skipped := uint64(0)
+		if seq%3 == 0 && seq < m.last[source] { // conflated now
+			skipped, seq = 1, seq+1
+		}
+		m.notify(p, s, source, seq, skipped)
+	}
+}
+
+func (m *modelNetwork) notify(p *peer, s *modelState, source string, seq, skipped uint64) {
+	s.sent[source] = seq
+	m.write(p, notify(source, seq, skipped))
+}
+
+// end tells that a sequence has ended, and gives what follows.
+func (m *modelNetwork) end(p *peer, s *modelState, source string) {
+	next := m.ended[source]
+	m.write(p, protocol.Gap{Op: protocol.OpGap, Source: source, From: s.sent[source] + 1, Why: "lost", Next: next})
+	if !s.knows[next] {
+		s.knows[next] = true
+		m.replay(p, s, next)
+	}
+}
+
+// attached gives the newest connection; nil without.
+func (m *modelNetwork) attached() (*peer, *modelState) {
 	for p, s := range m.known {
-		if s.welcomed && s.attachment == m.attachment {
-			m.write(p, notify(source, m.last[source], 0))
+		if s.attachment == m.attachment {
+			return p, s
 		}
 	}
+	return nil, nil
+}
+
+// source gives the sequence that a host gives at present.
+func (m *modelNetwork) source(host string) string {
+	word := "s" + host
+	for m.hasEnded(word) {
+		word = m.ended[word]
+	}
+	return word
+}
+
+// publish gives a host's next notification to whoever is attached: also a
+// source that is new, but not one that the edge should have been told of.
+func (m *modelNetwork) publish(host string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	source := m.source(host)
+	_, old := m.last[source]
+	m.last[source]++
+	if p, s := m.attached(); s != nil && (s.knows[source] || !old) {
+		s.knows[source] = true
+		m.notify(p, s, source, m.last[source], 0)
+	}
+}
+
+// lose has a host lose its store: its sequence ends, and another follows.
+func (m *modelNetwork) lose(host string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	source := m.source(host)
+	if _, given := m.last[source]; !given {
+		return
+	}
+	m.ended[source] = source + "'"
+	m.last[source+"'"] = 0
+	if p, s := m.attached(); s != nil && s.knows[source] {
+		m.end(p, s, source)
+	}
+}
+
+// name has the edge hear from the registry of the sources of which the client
+// has not been told: of the others it must have been told.
+func (m *modelNetwork) name(given map[string]uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, s := m.attached()
+	if s == nil {
+		m.fault("the client is not attached")
+		return
+	}
+	for _, source := range slices.Sorted(maps.Keys(m.last)) {
+		if !s.knows[source] && given[source] == 0 {
+			s.knows[source] = true
+			m.replay(p, s, source)
+		}
+	}
+}
+
+// check compares in the end what the network has with what the client has.
+func (m *modelNetwork) check(given map[string]uint64, client *Client) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, source := range slices.Sorted(maps.Keys(m.last)) {
+		last := m.last[source]
+		if !m.hasEnded(source) && (given[source] != last || m.acked[source] != last) {
+			m.fault("of %s %d were given, the client has %d, and has acknowledged %d", source, last, given[source], m.acked[source])
+		}
+	}
+	want := []string{}
+	for _, s := range client.State().Subscriptions {
+		want = append(want, s.ID)
+	}
+	if err := client.Err(); err != nil {
+		m.fault("the client has ended: %v", err)
+	}
+	if got := slices.SortedFunc(maps.Keys(m.sets), cmp.Compare[string]); !slices.Equal(got, want) {
+		m.fault("in force %v, the client has %v", got, want)
+	}
+	return m.faults
 }
 
 // Whatever a program does and the brokers do to it: each hello tells what was
@@ -191,19 +389,19 @@ func TestRoamingModel(t *testing.T) {
 		var steps []step
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			steps = append(steps, step{
-				what:  rapid.SampledFrom([]string{"move", "move", "publish", "publish", "publish", "settle", "subscribe", "unsubscribe", "cut", "slow"}).Draw(rt, "what"),
+				what:  rapid.SampledFrom([]string{"move", "move", "publish", "publish", "publish", "settle", "subscribe", "unsubscribe", "cut", "slow", "lose"}).Draw(rt, "what"),
 				host:  rapid.SampledFrom(hosts).Draw(rt, "host"),
-				hello: rapid.SampledFrom([]string{"welcome", "welcome", "welcome", "refuse", "cut", "hang"}).Draw(rt, "hello"),
+				hello: rapid.SampledFrom([]string{"welcome", "welcome", "welcome", "refuse", "cut", "hang", "slow", "late"}).Draw(rt, "hello"),
 			})
 		}
 		var faults []string
 		synctest.Test(t, func(t *testing.T) {
 			n := newNetwork(t, hosts...)
-			answer := "welcome"
 			m := &modelNetwork{
-				last: map[string]uint64{}, acked: map[string]uint64{}, sets: map[string]bool{}, known: map[*peer]modelState{},
-				refuse: func() string { return answer },
+				last: map[string]uint64{}, ended: map[string]string{}, acked: map[string]uint64{}, sets: map[string]bool{},
+				known: map[*peer]*modelState{}, behind: map[*peer][]any{}, answer: "welcome",
 			}
+			m.number(n)
 			stop := make(chan struct{})
 			var serving sync.WaitGroup
 			for _, host := range hosts {
@@ -240,7 +438,11 @@ func TestRoamingModel(t *testing.T) {
 					if slow.Load() {
 						<-time.After(300 * time.Millisecond)
 					}
-				case *Gap, *Fault, *Failure:
+				case *Gap:
+					if e.To != nil || e.From != given[e.Source]+1 || e.Next != e.Source+"'" {
+						faults = append(faults, fmt.Sprintf("%+v after %d", e, given[e.Source]))
+					}
+				case *Fault, *Failure:
 					faults = append(faults, fmt.Sprintf("%T %+v", e, e))
 				}
 			}
@@ -250,13 +452,15 @@ func TestRoamingModel(t *testing.T) {
 			defer cancel()
 			for i, s := range steps {
 				m.mu.Lock()
-				answer = s.hello
+				m.answer = s.hello
 				m.mu.Unlock()
 				switch s.what {
 				case "move":
 					calls.Go(func() { r.Move(ctx, s.host) })
 				case "publish":
-					m.publish("s" + s.host)
+					m.publish(s.host)
+				case "lose":
+					m.lose(s.host)
 				case "settle":
 					<-time.After(time.Second)
 				case "subscribe":
@@ -277,28 +481,16 @@ func TestRoamingModel(t *testing.T) {
 				}
 			}
 			m.mu.Lock()
-			answer = "welcome"
-			slow.Store(false)
+			m.answer = "welcome"
 			m.mu.Unlock()
+			slow.Store(false)
 			calls.Wait()
 			<-time.After(time.Minute)
 			synctest.Wait()
-			m.mu.Lock()
-			faults = append(faults, m.faults...)
-			if !maps.Equal(given, m.last) {
-				faults = append(faults, fmt.Sprintf("given %v of %v", given, m.last))
-			}
-			if !maps.Equal(m.acked, m.last) {
-				faults = append(faults, fmt.Sprintf("acknowledged %v of %v", m.acked, m.last))
-			}
-			want := []string{}
-			for _, s := range r.State().Subscriptions {
-				want = append(want, s.ID)
-			}
-			if got := slices.SortedFunc(maps.Keys(m.sets), cmp.Compare[string]); !slices.Equal(got, want) {
-				faults = append(faults, fmt.Sprintf("in force %v, the client has %v", got, want))
-			}
-			m.mu.Unlock()
+			m.name(maps.Clone(given))
+			<-time.After(time.Second)
+			synctest.Wait()
+			faults = append(faults, m.check(given, r.Client)...)
 			r.cancel()
 			<-r.Done()
 			close(stop)
@@ -306,6 +498,7 @@ func TestRoamingModel(t *testing.T) {
 				n[host].pipes.Close()
 			}
 			serving.Wait()
+			m.later.Wait()
 		})
 		if len(faults) > 0 {
 			rt.Fatalf("%s", strings.Join(faults, "\n"))

@@ -1,9 +1,11 @@
 package callboard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,6 +296,69 @@ func TestSourceWhileMoving(t *testing.T) {
 		next[*HandedOver](r)
 		r.numbers(1)
 	})
+}
+
+// A hello is said again once for each hand-over at most: what no connection has
+// brought meanwhile is told. One that told nothing has nothing to be resumed.
+func TestHelloAgainEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(t, "a", "b")
+		r, a := roaming(t, n, Config{Brokers: []string{"ws://a/ws", "ws://b/ws"}})
+		moved := r.move("b")
+		b := n["b"].accept()
+		hello := expect[protocol.Hello](b, protocol.OpHello)
+		a.send(notify("x1", 1, 0), notify("x2", 1, 0))
+		r.numbers(2)
+		b.send(welcomeFor(hello, "one"))
+		b.socket.WriteJSON(notify("x3", 1, 0)) // it goes on naming: the client may have gone
+		must(t, moved)
+		next[*Attached](r)
+		b.end()
+		b = n["b"].accept()
+		hello = expect[protocol.Hello](b, protocol.OpHello)
+		b.send(welcomeFor(hello, "one"), notify("x4", 1, 0), notify("x5", 1, 0))
+		synctest.Wait()
+		if got := b.still(); got != "" {
+			t.Errorf("the client says %s", got)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBroker(t)
+		r := start(t, f, Config{Anonymous: true})
+		p := f.accept()
+		p.welcome("one")
+		next[*Attached](r)
+		p.send(notify("s1", 1, 0))
+		r.numbers(1)
+		<-time.After(time.Second)
+		p.cut()
+		next[*Detached](r)
+		p = f.accept()
+		p.welcome("one")
+		next[*Gap](r)
+		if at := next[*Attached](r); at.Resumed {
+			t.Errorf("%+v", at)
+		}
+		p.send(notify("s1", 1, 0))
+		r.numbers(1)
+	})
+}
+
+// still gives what comes within a second, "" for nothing but acknowledgements.
+func (p *peer) still() string {
+	p.socket.SetReadDeadline(time.Now().Add(time.Second))
+	for {
+		_, text, err := p.socket.ReadMessage()
+		var timeout net.Error
+		switch {
+		case errors.As(err, &timeout) && timeout.Timeout():
+			return ""
+		case err != nil:
+			return err.Error()
+		case !bytes.HasPrefix(text, []byte(`{"op":"ack"`)):
+			return string(text)
+		}
+	}
 }
 
 // The edge knows of a newer attachment of ours: the next number is taken.
