@@ -153,7 +153,7 @@ const hall = `{"name": "hall", "bounds": [-6, -4, 6, 4], "outlines": [
 // wait waits until check, which runs under the lock, is true.
 func (b *broker) wait(what string, check func() bool) {
 	b.t.Helper()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(patience)
 	for {
 		b.mu.Lock()
 		done, changed := check(), b.changed

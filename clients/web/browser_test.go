@@ -22,6 +22,14 @@ import (
 // shots is where screenshots go, for people to look at.
 var shots = flag.String("shots", "", "folder for screenshots of the page; none are made without it")
 
+// patience is how long a test waits for what must happen: it only ends what
+// would never come, since a busy machine may take minutes. stuck is for the
+// browser's answer, which has the last word of a wait that fails.
+const (
+	patience = 3 * time.Minute
+	stuck    = patience + time.Minute
+)
+
 // browser starts a headless Chromium with a profile of its own.
 func browser(t *testing.T) context.Context {
 	t.Helper()
@@ -39,7 +47,7 @@ func browser(t *testing.T) context.Context {
 		t.Skip("no Chromium found, so the page is not tested (apt-get install chromium)")
 	}
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-software-rasterizer", true),
+		chromedp.ExecPath(path), chromedp.WSURLReadTimeout(patience), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-software-rasterizer", true),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-background-timer-throttling", true), chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("disable-renderer-backgrounding", true),
 	}
@@ -116,7 +124,7 @@ func (p *page) complaints() []string {
 // run carries out actions; none may take longer than a test may.
 func (p *page) run(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, stuck)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.t.Fatalf("%v; the browser says %q", err, p.complaints())
@@ -126,9 +134,9 @@ func (p *page) run(actions ...chromedp.Action[chromedp.Void]) {
 // until waits until a JavaScript expression is true.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, stuck)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("("+expression+") === true", chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(60*time.Second)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("("+expression+") === true", chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(patience)))
 	if errors.Is(err, chromedp.ErrPollingTimeout) {
 		p.t.Fatalf("waited too long for: %s\nthe page: %s\nthe browser says %q", expression, p.text(), p.complaints())
 	}
@@ -140,7 +148,7 @@ func (p *page) until(expression string) {
 // value gives what a JavaScript expression gives.
 func value[T any](p *page, expression string) T {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(p.ctx, stuck)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {

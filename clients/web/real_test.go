@@ -146,6 +146,7 @@ func configure(t *testing.T, robot, secret string) string {
 id = "b1"
 listen = %q
 data = "data"
+heartbeat = 5 # the page is to leave the broker when that is killed, not when the machine is busy
 [[player]]
 address = %q
 robot = "r0"
