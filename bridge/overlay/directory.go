@@ -383,7 +383,9 @@ func (b *Broker) onSources(m *Sources) {
 			settled = b.nameSource(s, source) && settled
 		}
 		if settled {
-			s.answer = c.Version // else it is to answer again
+			s.answer = c.Version
+		} else {
+			s.answer = 0 // it is to answer again
 		}
 		if c.Hash == s.hash {
 			s.lookedUp = true
@@ -462,7 +464,10 @@ func (b *Broker) nameSource(s *session, source SourceBroker) bool {
 		return false
 	}
 	k := Key{Client: s.client, Session: s.birth, Source: source.Broker, Stamp: source.Stamp}
-	if source.Stamp <= 0 || source.Broker == "" || b.isDead(k) || len(s.inboxes) >= maxSources {
+	if b.isDead(k) {
+		return false
+	}
+	if source.Stamp <= 0 || source.Broker == "" || len(s.inboxes) >= maxSources {
 		return true
 	}
 	b.beginFar(s, k)

@@ -2,6 +2,7 @@ package overlaytest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,8 @@ import (
 // script runs a cluster by commands, and tells what the brokers say to each other.
 type script struct {
 	*cluster
-	out strings.Builder
+	out   strings.Builder
+	saved map[string]uint64 // a client's numbers
 }
 
 // TestTranscripts runs the scripts in testdata.
@@ -27,6 +29,7 @@ type script struct {
 //	attach c b6 | detach c | roam c b1            a client; roam is both
 //	move c b1                                     with the old connection until the new one is welcome
 //	forget c                                      the program starts anew
+//	save c | resume c                             it notes its numbers, and starts anew with those
 //	double c b3 2                                 another process says hello with c's id and that attachment
 //	kill b2 [lost|torn N]                         and starts again, its links down: with its store, with none, or without its last N records
 //	hold b2 | release b2                          it stands still (SIGSTOP), and goes on
@@ -116,6 +119,12 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		p := s.client(f[1])
 		p.detach()
 		p.session, p.subs, p.nums = "", map[string]*asked{}, map[string]uint64{}
+	case "save":
+		s.saved = maps.Clone(s.client(f[1]).nums)
+	case "resume":
+		p := s.client(f[1])
+		p.detach()
+		p.nums = maps.Clone(s.saved)
 	case "hold":
 		s.hold(s.broker(f[1]))
 	case "release":
