@@ -46,6 +46,7 @@ type script struct {
 //	robot b4 r up|away | withdraw b4 r            a robot beside the broker's own
 //	read b4 r                                     a reading of it, which all sets there match
 //	ask b1 r                                      a question to whoever reads it, which answers with its name
+//	hear c                                        from now on said tells its notifications, too
 //	said                                          what brokers said of robots' names, and clients were told beside notifications
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
@@ -125,6 +126,11 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		p := s.client(f[1])
 		p.detach()
 		p.nums = maps.Clone(s.saved)
+	case "hear":
+		p := s.client(f[1])
+		p.told = func(m *overlay.Notify) {
+			p.heard = append(p.heard, fmt.Sprintf("%s #%d, reading %s, of%s", p.key(m.Source).Source, m.Seq, m.Reading.JSON, ofNames(m.Subscriptions)))
+		}
 	case "hold":
 		s.hold(s.broker(f[1]))
 	case "release":
@@ -236,6 +242,14 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 	default:
 		d.Fatalf(t, "%q is no command", f[0])
 	}
+}
+
+// ofNames lists what a notification names.
+func ofNames(all []protocol.Matched) (text string) {
+	for _, m := range all {
+		text += " " + m.ID
+	}
+	return text
 }
 
 func (s *script) network(n int, sources []string) {
