@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"runtime"
@@ -12,8 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"callboard/bridge/link/frame"
 	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
 )
 
 // stranger speaks the protocol by hand, as b1 to b2 or as b2 to b1.
@@ -387,6 +392,52 @@ func TestASlowReader(t *testing.T) {
 		s.conn.Close()
 		b2.stop()
 	})
+}
+
+// What one step replays crosses in frames of bounded size, in order. It has
+// room as a whole, however long, and no frame is too long for the neighbour.
+func TestALongReplayIsCut(t *testing.T) {
+	for _, compress := range []bool{false, true} {
+		t.Run(fmt.Sprintf("compressed %v", compress), func(t *testing.T) {
+			b1, b2 := pair(t, networks(t)[0], func(c *Config) {
+				c.QueueBytes, c.MaxFrame = 100, 2*overlay.ReplayBytes
+				c.Compress = compress
+			})
+			session := b1.expect(t, "up").session
+			b2.expect(t, "up")
+			var sent []overlay.Message
+			for n := range 40 { // 2 MB
+				m := &overlay.ReplayMessage{Key: head(0).Key}
+				for i := range 50 {
+					seq := uint64(50*n + i + 1)
+					r := reading(int(seq)).Reading
+					m.Items = append(m.Items, overlay.Item{Kind: overlay.ItemNotification, From: seq, To: seq, Reading: r, Names: []protocol.Matched{{ID: "near"}}})
+				}
+				sent = append(sent, m)
+			}
+			sent = append(sent, head(1))
+			b1.Send(&overlay.Frame{Neighbour: "b2", Session: session, Messages: sent})
+			var got []overlay.Message
+			frames := 0
+			for len(got) < len(sent) {
+				got = append(got, b2.expect(t, "frame").messages...)
+				frames++
+			}
+			if diff := cmp.Diff(sent, got, cmpopts.IgnoreUnexported(overlay.Reading{}), cmp.Comparer(bytes.Equal)); diff != "" {
+				t.Error(diff)
+			}
+			if frames < 20 || frames > 41 {
+				t.Errorf("%d frames for 40 replays of 54 kB each", frames)
+			}
+			b1.Send(&overlay.Frame{Neighbour: "b2", Session: session, Messages: []overlay.Message{head(2)}}) // the room is there again
+			b2.expect(t, "frame")
+			if waiting := b1.Status()[0].Waiting; waiting < 0 {
+				t.Errorf("%d bytes wait", waiting)
+			}
+			b1.stop()
+			b2.stop()
+		})
+	}
 }
 
 // A slow link is not a dead one: bytes that move keep the session.

@@ -253,9 +253,12 @@ func (s *session) write() error {
 		case <-s.wake:
 			frames = s.take(frames)
 			for i, messages := range frames {
-				if err := w.frame(messages); err != nil {
-					return err
+				for part := range overlay.Parts(messages, overlay.ReplayBytes) {
+					if err := w.frame(part); err != nil {
+						return err
+					}
 				}
+				w.release(weigh(messages)) // all at once: what one step sends has room
 				frames[i] = nil
 			}
 		}
@@ -295,7 +298,6 @@ func (w *writer) frame(messages []overlay.Message) error {
 		return fmt.Errorf("a frame of %d bytes where the neighbour takes up to %d", n, w.maxFrame)
 	}
 	endPiece(w.out, start)
-	w.release(weigh(messages))
 	if len(w.out) >= batch {
 		return w.flush()
 	}

@@ -5,8 +5,10 @@ import (
 	"slices"
 )
 
-// replayBytes is about how much a replay message carries at most.
-const replayBytes = 256 << 10
+// ReplayBytes is about how much a replay message carries, and a part of a frame
+// with replays. Each broker on the way sends a part on while the next one comes;
+// much smaller, and a part would cost more than what is in it.
+const ReplayBytes = 64 << 10
 
 // fetch is a fetch that this broker has sent or passed on, and that is not
 // answered yet.
@@ -172,13 +174,12 @@ func (b *Broker) countResent(e *entry, items []Item) {
 func (b *Broker) replay(to BrokerID, k Key, items []Item) {
 	first, size := 0, 0
 	for i := range items {
-		if items[i].Reading != nil {
-			size += itemSize(items[i].Reading, items[i].Names)
-		}
-		if size > replayBytes && i > first {
+		one := items[i].size()
+		if size+one > b.cfg.ReplayBytes && i > first {
 			b.tell(to, &ReplayMessage{Key: k, Items: items[first:i:i]})
 			first, size = i, 0
 		}
+		size += one
 	}
 	if first < len(items) {
 		b.tell(to, &ReplayMessage{Key: k, Items: items[first:]})

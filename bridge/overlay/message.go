@@ -132,6 +132,14 @@ type Item struct {
 	Set      Epoch              // of a notification, as KeyHit.Set
 }
 
+// size is about how many bytes the item holds.
+func (it *Item) size() int {
+	if it.Reading == nil {
+		return itemOverhead
+	}
+	return itemSize(it.Reading, it.Names)
+}
+
 // EventMessage tells a client's edge something that is not numbered: a robot's
 // state, a condition that failed, or how many robots match.
 type EventMessage struct {

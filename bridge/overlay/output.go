@@ -1,6 +1,10 @@
 package overlay
 
-import "callboard/subscribe/protocol"
+import (
+	"iter"
+
+	"callboard/subscribe/protocol"
+)
 
 // Output is what the runtime is to do. The types of this file are all there
 // are. Outputs are carried out in order, after the records of the same steps
@@ -66,11 +70,37 @@ type Install struct {
 type Uninstall struct{ Handle Handle }
 
 // Frame is all that one step sends to a neighbour, in order: over the
-// session that was up then, or nowhere.
+// session that was up then, or nowhere. It takes effect as a whole, but for
+// replays: Parts.
 type Frame struct {
 	Neighbour BrokerID
 	Session   uint64
 	Messages  []Message
+}
+
+// Parts cuts the messages of a frame behind replays, so that about as many bytes
+// of notifications are in each part. The parts are frames of their own: the
+// first of them may arrive, and the others be lost with the link.
+func Parts(messages []Message, bytes int) iter.Seq[[]Message] {
+	return func(yield func([]Message) bool) {
+		first, size := 0, 0
+		for i, m := range messages {
+			replay, ok := m.(*ReplayMessage)
+			if !ok {
+				continue
+			}
+			for n := range replay.Items {
+				size += replay.Items[n].size()
+			}
+			if size >= bytes/2 && i+1 < len(messages) {
+				if !yield(messages[first : i+1 : i+1]) {
+					return
+				}
+				first, size = i+1, 0
+			}
+		}
+		yield(messages[first:])
+	}
 }
 
 // Asked is a question of another broker: an Answer is due within Left.

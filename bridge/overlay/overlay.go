@@ -25,6 +25,7 @@ type Config struct {
 	Window        int                  // notifications of a source that go out unacknowledged; default 1,024
 	WindowBytes   int                  // and their bytes; default 1 MiB
 	Inbox         Limits               // of each inbox
+	ReplayBytes   int                  // of notifications that a replay message carries, about; default ReplayBytes
 }
 
 // Limits bound an inbox: what is kept for one client of one source broker.
@@ -158,6 +159,7 @@ func (c *Config) complete() error {
 		{&c.WindowBytes, "WindowBytes", 1 << 20},
 		{&c.Inbox.Count, "Inbox.Count", 10_000},
 		{&c.Inbox.Bytes, "Inbox.Bytes", 16 << 20},
+		{&c.ReplayBytes, "ReplayBytes", ReplayBytes},
 	} {
 		if *d.value < 0 {
 			return fmt.Errorf("overlay: %s is %d; expected 1 or more", d.name, *d.value)

@@ -131,7 +131,7 @@ func (s *schedule) hops(p *client) (n uint64) {
 
 // quietNow tells whether nothing is new that a roam would bring with it.
 func (s *schedule) quietNow(p *client) bool {
-	if !s.calm || s.away > 0 || p.session == "" || s.limited && s.behind(p) { // small inboxes may not have what is to be handed over
+	if !s.calm || s.away > 0 || p.session == "" || p.anonymous || s.limited && s.behind(p) { // small inboxes may not have what is to be handed over
 		return false
 	}
 	keys := 0
@@ -204,6 +204,14 @@ func (s *schedule) complete(p *client) string {
 	for _, word := range sortedKeys(p.nums) {
 		k := p.key(word)
 		t := s.truth[k]
+		if t == nil && p.unstored(k.Source) {
+			keys := s.brokers[p.at].b.Keys()
+			at := slices.IndexFunc(keys, func(i overlay.KeyInfo) bool { return i.Key == k })
+			if at < 0 || keys[at].Retained > 0 {
+				return word + " is behind, or has no key"
+			}
+			continue
+		}
 		if t == nil {
 			return word + " is unknown"
 		}

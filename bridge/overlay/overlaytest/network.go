@@ -279,9 +279,16 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 	case *overlay.Frame:
 		to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == o.Neighbour })
 		if to >= 0 && x.sessions[to] == o.Session && o.Session != 0 {
-			c.frames++
 			c.crossesOnce(o)
-			c.between[[2]int{x.id, to}].put(frame{o.Session, c.now, c.began(), c.frames, o.Messages})
+			parts := 0
+			for part := range overlay.Parts(o.Messages, cmp.Or(c.cfg.ReplayBytes, overlay.ReplayBytes)) {
+				c.frames++
+				c.between[[2]int{x.id, to}].put(frame{o.Session, c.now, c.began(), c.frames, part})
+				parts++
+			}
+			if parts > 1 {
+				c.marks["cut replays"]++
+			}
 		}
 	case *overlay.Send:
 		if p := c.conns[o.Conn]; p != nil {

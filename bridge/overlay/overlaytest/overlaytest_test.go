@@ -33,9 +33,9 @@ var kinds = []struct {
 	kind  Kind
 	marks []string // hard cases that the schedules must reach
 }{
-	{"no faults", NoFaults, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe", "robot up", "robot away", "robot overflow"}},
-	{"faults", Faults, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "crashes", "paused", "doubles", "taken over", "repeated"}},
-	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "doubles", "taken over", "paused", "stores lost", "stores torn", "ends"}},
+	{"no faults", NoFaults, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "robot up", "robot away", "robot overflow"}},
+	{"faults", Faults, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "taken over", "repeated"}},
+	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "taken over", "paused", "stores lost", "stores torn", "ends"}},
 }
 
 // known is how many schedules of each kind a run has at least; up to there

@@ -87,9 +87,15 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	if choice.Intn(4) == 0 {
 		oc.Inbox.Count, s.limited = 4, true
 	}
+	calm := cfg.Kind == NoFaults && choice.Intn(10) < 3
+	if calm {
+		oc.ReplayBytes = 1 << 30 // costs are those of replays that are not cut
+	} else if choice.Intn(2) == 0 {
+		oc.ReplayBytes = 1 // each item alone
+	}
 	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
 	s.forgetful = !s.faults
-	s.calm = cfg.Kind == NoFaults && choice.Intn(10) < 3
+	s.calm = calm
 	s.slow = !s.calm && choice.Intn(3) == 0
 	for range 1 + choice.Intn(min(3, n)) {
 		if i := choice.Intn(n); !slices.Contains(s.sources, i) {
@@ -104,6 +110,9 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		s.clients = append(s.clients, &client{
 			c: s.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lazy: choice.Intn(3) == 0,
 		})
+	}
+	if choice.Intn(4) == 0 {
+		s.clients = append(s.clients, &client{c: s.cluster, subs: map[string]*asked{}, anonymous: true, lazy: choice.Intn(3) == 0})
 	}
 	return s
 }
@@ -256,7 +265,7 @@ func (s *schedule) act(p *client) {
 	}
 	u, y := s.choice.Intn(100), s.choice.Intn(len(s.brokers))
 	roam := func() { p.detach(); p.attach(y) }
-	if s.choice.Intn(2) == 0 && p.connected() {
+	if s.choice.Intn(2) == 0 && p.connected() && !p.anonymous {
 		roam = func() { p.move(y) } // the connection in use goes on meanwhile
 	}
 	switch {
@@ -375,7 +384,7 @@ func (s *schedule) crash(x int) {
 // double attaches a second process with the client's id: it never says more.
 func (s *schedule) double(p *client, y int) {
 	back := uint64(s.choice.Intn(2))
-	if y == p.at || p.attachment <= back || p.session == "" {
+	if y == p.at || p.attachment <= back || p.session == "" || p.anonymous {
 		return
 	}
 	s.conn++
