@@ -30,6 +30,7 @@ func roamThrough(ctx context.Context, v Values, command func(config string) (*ex
 	defer os.RemoveAll(dir)
 	n, err := network.Start(ctx, network.Config{
 		Dir: dir, Brokers: v.Int("brokers"), Sources: []int{0, 0}, Delay: v.Duration("delay"), Command: command,
+		ConnectTimeout: 30 * time.Second, // longer than any absence: no pause delays a hand-over
 	})
 	if err != nil {
 		return err

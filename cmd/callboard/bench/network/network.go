@@ -28,6 +28,10 @@ type Config struct {
 	Delay     time.Duration // of every link, each way; default none
 	Inbox     Inbox         // default the brokers' own limits
 	Beams     int           // of the robots' scans; default 20
+	// ConnectTimeout is how long the programs wait for a broker's answer. A
+	// program out of reach that has waited so long pauses before it tries again.
+	// Default 3 s.
+	ConnectTimeout time.Duration
 	// Command makes the process that serves a configuration file and prints the
 	// broker's address. Default: this program as callboard serve.
 	Command func(config string) (*exec.Cmd, error)
@@ -66,6 +70,9 @@ func Start(ctx context.Context, c Config) (*Network, error) {
 	}
 	if c.Beams <= 0 {
 		c.Beams = 20
+	}
+	if c.ConnectTimeout <= 0 {
+		c.ConnectTimeout = 3 * time.Second
 	}
 	if c.Command == nil {
 		c.Command = serving

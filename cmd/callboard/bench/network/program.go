@@ -83,7 +83,7 @@ func (n *Network) NewProgram(ctx context.Context, name string, at int, robots []
 	var err error
 	p.Client, err = callboard.Dial(ctx, callboard.Config{
 		Brokers: n.URLs(), Client: name, Choose: p.choose, Dial: p.dial, Handle: p.handle,
-		ConnectTimeout: 3 * time.Second, BackoffMin: 20 * time.Millisecond, BackoffMax: 300 * time.Millisecond,
+		ConnectTimeout: n.config.ConnectTimeout, BackoffMin: 20 * time.Millisecond, BackoffMax: 300 * time.Millisecond,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("network: %s attaches: %w", name, err)
@@ -115,9 +115,12 @@ func (p *Program) choose(current string, known []callboard.Broker) []string {
 // dial connects unless the program is out of reach.
 func (p *Program) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	p.mu.Lock()
-	away := time.Until(p.away)
+	away, back := time.Until(p.away), strings.TrimPrefix(p.target, "ws://")
 	p.mu.Unlock()
 	if away > 0 {
+		if !strings.HasPrefix(back, address+"/") { // the one that it comes back at is reached first
+			return nil, errAway
+		}
 		select {
 		case <-time.After(away):
 		case <-ctx.Done():
