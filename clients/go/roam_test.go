@@ -83,6 +83,49 @@ func TestMove(t *testing.T) {
 	})
 }
 
+// What the old connection brought after the hello is not acknowledged over the
+// new one before that has brought it, whenever the program handles it: until
+// then the new broker need not have it, and would drop what it fetches.
+func TestAcksWhatTheNewBrokerHas(t *testing.T) {
+	for name, late := range map[string]bool{"handled before the welcome": false, "handled after it": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, welcome := newNetwork(t, "a", "b"), make(chan struct{})
+				r := start(t, nil, Config{Client: "me", Brokers: []string{"ws://a/ws"}, Dial: n.dial, Handle: func(e Event) {
+					if n, ok := e.(*Notification); ok && late && n.Seq > 3 {
+						<-welcome
+					}
+				}})
+				a := n["a"].accept()
+				a.welcomeAt("a", "one")
+				a.send(notify("s1", 1, 0), notify("s1", 2, 0), notify("s1", 3, 0))
+				if ack := expect[protocol.Ack](a, protocol.OpAck); ack.Num != 3 {
+					t.Fatalf("%+v", ack)
+				}
+				moved := r.move("b")
+				b := n["b"].accept()
+				hello := expect[protocol.Hello](b, protocol.OpHello)
+				if hello.Num["s1"] != 3 {
+					t.Fatalf("%+v", hello)
+				}
+				a.send(notify("s1", 4, 0), notify("s1", 5, 0), notify("s1", 6, 0))
+				synctest.Wait()
+				b.send(welcomeFor(hello, "one"))
+				must(t, moved)
+				close(welcome)
+				<-time.After(time.Second) // beyond AckDelay
+				b.send(notify("s1", 4, 0))
+				for _, up := range []uint64{4, 6} {
+					if ack := expect[protocol.Ack](b, protocol.OpAck); ack.Num != up {
+						t.Fatalf("%d of s1 is acknowledged, expected %d", ack.Num, up)
+					}
+					b.send(notify("s1", up+1, 0), notify("s1", up+2, 0))
+				}
+			})
+		})
+	}
+}
+
 func TestMoveFails(t *testing.T) {
 	for name, refuse := range map[string]func(*peer){
 		"refused": func(p *peer) {
