@@ -19,14 +19,23 @@ type rawReader struct {
 	failed  syscall.Errno
 }
 
-// newRawReader gives nil for a connection that is no socket of its own.
-func newRawReader(conn net.Conn) *rawReader {
+// socketOf gives a connection's socket, nil if it is not one of its own.
+func socketOf(conn net.Conn) syscall.RawConn {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
 		return nil
 	}
 	raw, err := tcp.SyscallConn()
 	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// newRawReader gives nil for a connection that is no socket of its own.
+func newRawReader(conn net.Conn) *rawReader {
+	raw := socketOf(conn)
+	if raw == nil {
 		return nil
 	}
 	r := &rawReader{raw: raw}
