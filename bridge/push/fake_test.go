@@ -131,18 +131,21 @@ type started struct {
 	stop   func() error
 }
 
-// start runs a server for the test's time.
+// start runs a server for the test's time, on a port of its own if c names no
+// listener.
 func start(t testing.TB, c Config) *started {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	if c.Listener == nil {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Listener = listener
 	}
 	broker := newFakeBroker()
 	if c.Broker == nil {
 		c.Broker = broker
 	}
-	c.Listener = listener
 	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +163,7 @@ func start(t testing.TB, c Config) *started {
 		}
 		http.DefaultClient.CloseIdleConnections()
 	})
-	return &started{Server: s, broker: broker, addr: listener.Addr().String(), stop: stop}
+	return &started{Server: s, broker: broker, addr: c.Listener.Addr().String(), stop: stop}
 }
 
 // client is a WebSocket client of a test.
