@@ -3,6 +3,7 @@ package overlaytest
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,8 @@ type client struct {
 	acked      map[string]uint64 // by source, what was acknowledged over the connection
 	next       *attempt          // a connection that has said hello and is not welcome yet; nil without
 	answers    []any             // what the connection in use has answered since: it counts if that one is refused
-	doubtful   bool              // that one was lost, which may have had a welcome: hello is to be said again
+	doubtful   bool              // that one was lost, which may have had a welcome: before anything is changed hello is said again
+	again      bool              // and at once, for there were answers
 	subs       map[string]*asked
 	nums       map[string]uint64     // by source, the last number that was processed
 	lazy       bool                  // it acknowledges late
@@ -48,16 +50,16 @@ type asked struct {
 	sub      *overlay.Subscription
 	versions []*overlay.Subscription // all, since its subscribe
 
-	// behind is the attachment of the hello that it was asked for behind, too;
-	// 0 if there was none. That hello did not list it, so what the connection in
-	// use began has ended, and what goes on is what begins behind the hello.
-	behind uint64
+	// since is when it began behind a hello that was made without it; zero if
+	// there was none. What the connection in use began has ended with that hello,
+	// and what goes on is what begins behind it. Until then no set is so new.
+	since overlay.Epoch
 }
 
 // isFor tells whether a notification is for the subscription: one of its
 // versions has matched, in a set that was not older than its begin.
 func (a *asked) isFor(g given, s *overlay.Subscription) bool {
-	return slices.Contains(a.versions, s) && g.attachment >= a.behind
+	return slices.Contains(a.versions, s) && g.set.Compare(a.since) >= 0
 }
 
 // truth is what the observer knows of a key.
@@ -69,10 +71,10 @@ type truth struct {
 }
 
 type given struct {
-	reading    string
-	names      []string
-	by         []*overlay.Subscription // the versions that matched
-	attachment uint64                  // of the source's set, when it was given
+	reading string
+	names   []string
+	by      []*overlay.Subscription // the versions that matched
+	set     overlay.Epoch           // of the source's set, when it was given
 }
 
 // observe learns the truth from what a broker stores.
@@ -113,7 +115,7 @@ func (c *cluster) observe(i int, r overlay.Record) {
 			if t == nil || h.Seq != t.last+1 {
 				failf("%s gives %v out of turn", brokerName(i), h)
 			}
-			g := given{reading: string(r.Reading.JSON), attachment: c.epochs[keys[h.Handle]].Attachment}
+			g := given{reading: string(r.Reading.JSON), set: c.epochs[keys[h.Handle]]}
 			n, _ := strconv.Atoi(g.reading)
 			for _, name := range h.Names {
 				g.names = append(g.names, name.ID)
@@ -132,6 +134,10 @@ func (c *cluster) observe(i int, r overlay.Record) {
 			}
 			t.last = max(t.last, r.To)
 			c.marks["retained too much"]++
+		}
+	case *overlay.SubscriptionRecord:
+		if a := c.behind[r.Subscription]; a != nil && a.since.Edge == brokerName(i) && a.since.Revision == math.MaxUint64 {
+			a.since.Revision = r.Born
 		}
 	case *overlay.PassedRecord:
 		if t := of(r.Handle); t != nil {
@@ -166,7 +172,7 @@ func (p *client) attach(y int) {
 		p.session, p.nums = "", map[string]uint64{}
 	}
 	p.at, p.wire, p.acked = y, maps.Clone(p.nums), map[string]uint64{}
-	p.answers, p.doubtful = nil, false
+	p.answers, p.doubtful, p.again = nil, false, false
 	p.conn = p.newConn()
 	if p.anonymous { // as the broker calls it
 		p.name = fmt.Sprintf("\x00%d@%s", p.conn, brokerName(y))
@@ -185,7 +191,7 @@ func (p *client) move(y int) {
 	}
 	p.attachment++
 	p.beginAnew()
-	p.answers, p.doubtful = nil, false
+	p.answers, p.doubtful, p.again = nil, false, false
 	p.next = &attempt{conn: p.newConn(), at: y, wire: maps.Clone(p.nums)}
 	p.c.step(y, p.message(p.next.conn, p.attachment))
 }
@@ -240,7 +246,7 @@ func (p *client) closed(conn overlay.Conn) {
 		refused := len(p.next.queue) > 0 && isConflict(p.next.queue[0])
 		p.next = nil
 		if !refused {
-			p.doubtful = len(p.answers) > 0
+			p.doubtful, p.again = true, len(p.answers) > 0
 			return
 		}
 		for _, m := range p.answers {
@@ -259,7 +265,7 @@ func isConflict(m any) bool {
 
 // due tells whether something waits to be processed.
 func (p *client) due() bool {
-	return p.conn != 0 && (len(p.queue) > 0 || p.doubtful) || p.next != nil && len(p.next.queue) > 0
+	return p.conn != 0 && (len(p.queue) > 0 || p.again) || p.next != nil && len(p.next.queue) > 0
 }
 
 // beginAnew is what a client does before its hello if another process with its
@@ -327,7 +333,8 @@ func (p *client) subscribe(id string, every int, keep string) {
 func (p *client) subscribes(s *overlay.Subscription) {
 	a := &asked{sub: s, versions: []*overlay.Subscription{s}}
 	if p.next != nil {
-		a.behind = p.attachment
+		a.since = overlay.Epoch{Attachment: p.attachment, Edge: brokerName(p.next.at), Revision: math.MaxUint64}
+		p.c.behind[s] = a
 	}
 	p.subs[s.ID] = a
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Subscribe{Conn: c, Subscription: s} })
@@ -346,6 +353,12 @@ func (p *client) unsubscribe(id string) {
 
 // ask asks for a change of the set; behind a hello that was made without it again.
 func (p *client) ask(in func(overlay.Conn) overlay.Input) {
+	if p.doubtful && p.conn != 0 && p.next == nil {
+		p.c.marks["changed in doubt"]++
+		p.detach()
+		p.attach(p.at)
+		return
+	}
 	if p.conn != 0 {
 		p.c.step(p.at, in(p.conn))
 	}
@@ -365,7 +378,7 @@ func (p *client) process() {
 		p.replace(m)
 		return
 	}
-	if p.doubtful {
+	if p.again {
 		p.detach()
 		p.attach(p.at)
 		return

@@ -118,9 +118,10 @@ type cluster struct {
 	log   func(string, ...any)
 	trace digest
 
-	forgetful bool                          // nothing is stored: no broker will be started again
-	epochs    map[overlay.Key]overlay.Epoch // of the sets in local registries
-	held      map[int][]overlay.Input       // what waits for brokers that stand still (SIGSTOP)
+	forgetful bool                             // nothing is stored: no broker will be started again
+	epochs    map[overlay.Key]overlay.Epoch    // of the sets in local registries
+	held      map[int][]overlay.Input          // what waits for brokers that stand still (SIGSTOP)
+	behind    map[*overlay.Subscription]*asked // that were asked for behind a hello that was made without them
 }
 
 // names are those of the first brokers.
@@ -139,6 +140,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
+		behind: map[*overlay.Subscription]*asked{},
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
