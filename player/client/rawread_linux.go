@@ -12,6 +12,7 @@ import (
 // they never block, and in a process that was idle hearing of one wakes the
 // runtime's monitor, on the processor that others need for the reading.
 type rawReader struct {
+	conn    net.Conn
 	raw     syscall.RawConn
 	attempt func(fd uintptr) bool // made once: it allocates
 	b       []byte                // to read into
@@ -38,7 +39,7 @@ func newRawReader(conn net.Conn) *rawReader {
 	if raw == nil {
 		return nil
 	}
-	r := &rawReader{raw: raw}
+	r := &rawReader{conn: conn, raw: raw}
 	r.attempt = r.try
 	return r
 }
@@ -67,7 +68,7 @@ func (r *rawReader) read(b []byte) (int, error) {
 	case err != nil:
 		return 0, err
 	case r.failed != 0:
-		return 0, os.NewSyscallError("read", r.failed)
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: r.conn.LocalAddr(), Addr: r.conn.RemoteAddr(), Err: os.NewSyscallError("read", r.failed)}
 	case r.n == 0:
 		return 0, io.EOF
 	}
