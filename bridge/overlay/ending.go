@@ -74,13 +74,20 @@ func (b *Broker) endFar(in *inbox, stamp Stamp) {
 	b.pump(in)
 }
 
-// follow begins the key that follows one that has ended, unless there is one.
+// follow begins the key that follows one that has ended, unless there is one, or
+// that has ended too.
 func (b *Broker) follow(in *inbox) {
 	next := in.key
 	next.Stamp = in.next
-	if in.next != 0 && in.session.follower(next.Source) == nil && !b.isDead(next) {
-		b.beginFar(in.session, next)
+	if in.next == 0 || in.session.follower(next.Source) != nil || in.session.hasEnded(next) || b.isDead(next) {
+		return
 	}
+	b.beginFar(in.session, next)
+}
+
+// hasEnded tells whether something is left here of a key that has ended.
+func (s *session) hasEnded(k Key) bool {
+	return slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.ended && in.key == k })
 }
 
 // endHere makes an inbox one that nothing comes to any more.

@@ -33,6 +33,13 @@ func (b *Broker) fetch(to BrokerID, k Key, epoch Epoch, num uint64, id FetchID, 
 	b.finish(k)
 }
 
+// fetchesFrom tells whether a fetch to a neighbour is under way for a newer
+// attachment than the given one. A route there would lead what the older edges
+// hand over to where the fetch has been.
+func (b *Broker) fetchesFrom(neighbour BrokerID, k Key, epoch Epoch) bool {
+	return slices.ContainsFunc(b.fetches[k], func(f *fetch) bool { return f.to == neighbour && !f.done && f.epoch.Compare(epoch) > 0 })
+}
+
 // onFetch takes a neighbour's fetch: F1 to F3.
 func (b *Broker) onFetch(from BrokerID, m *FetchMessage) {
 	r := b.routes[m.Key]
