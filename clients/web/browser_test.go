@@ -70,10 +70,19 @@ type page struct {
 	problems []string // what the page's console and the browser complained of
 }
 
-// open opens the page of a broker and waits until it is attached. All tests
-// share one tab, one after the other: a tab costs more than most tests do, and
-// each broker is an origin of its own, with nothing stored.
+// open opens the page of a broker and waits until it is attached.
 func open(t *testing.T, browser context.Context, url string) *page {
+	t.Helper()
+	p := visit(t, browser, url+"/")
+	p.look(1100, 640, 1, false)
+	p.until(`window.callboard?.connection === "attached"`)
+	return p
+}
+
+// visit opens any page. All tests share one tab, one after the other: a tab
+// costs more than most tests do, and each broker is an origin of its own, with
+// nothing stored.
+func visit(t *testing.T, browser context.Context, url string) *page {
 	t.Helper()
 	ctx, cancel := context.WithCancel(browser)
 	t.Cleanup(cancel) // of listening, not of the tab
@@ -81,9 +90,7 @@ func open(t *testing.T, browser context.Context, url string) *page {
 	if err := chromedp.Listen(ctx, p.listen); err != nil {
 		t.Fatal(err)
 	}
-	p.run(chromedp.Navigate(url + "/"))
-	p.look(1100, 640, 1, false)
-	p.until(`window.callboard?.connection === "attached"`)
+	p.run(chromedp.Navigate(url))
 	t.Cleanup(func() {
 		p.run(chromedp.Navigate("about:blank"))
 		for _, problem := range p.complaints() {

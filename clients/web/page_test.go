@@ -66,6 +66,7 @@ func TestPage(t *testing.T) {
 		"a real broker killed":           testRealBroker,
 		"a replay in its world":          testReplay,
 		"modules":                        testModules,
+		"the library":                    testLibrary,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })
 	}

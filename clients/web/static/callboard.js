@@ -224,7 +224,7 @@ export class Client extends Emitter {
     switch (m.op) {
       case "notify": return this.#notified(m);
       case "welcome": return this.#welcomed(m);
-      case "subscribed": return this.#subscriptions.get(m.id)?.subscribed(m), this.#save();
+      case "subscribed": return this.#subscribed(m);
       case "gap": return this.#gapped(m);
       case "robot": return this.emit("robot", m);
       case "reply": return this.#replied(m);
@@ -251,6 +251,12 @@ export class Client extends Emitter {
     this.#save();
   }
 
+  #subscribed(m) {
+    for (const source of m.sources ?? []) this.#sequences.name(source);
+    this.#subscriptions.get(m.id)?.subscribed(m);
+    this.#save();
+  }
+
   #notified(m) {
     const { fresh, fault } = this.#sequences.notify(m.source, m.seq, m.skipped ?? 0);
     if (fault) this.emit("fault", { source: m.source, reason: fault });
@@ -263,10 +269,10 @@ export class Client extends Emitter {
   }
 
   #gapped(m) {
-    const { fresh, fault } = this.#sequences.gap(m.source, m.from, m.to);
+    const { fresh, from, fault } = this.#sequences.gap(m.source, m.from, m.to, m.next);
     if (fault) this.emit("fault", { source: m.source, reason: fault });
     this.#ack();
-    if (fresh) this.emit("gap", m);
+    if (fresh) this.emit("gap", { ...m, from });
   }
 
   #replied(m) {

@@ -23,6 +23,11 @@ export class Sequences {
     this.#acked = new Map(this.#last);
   }
 
+  /** Takes note of a source that the broker has named: numbers() tells of it, whether anything has come of it or not. */
+  name(source) {
+    if (!this.#last.has(source)) this.#last.set(source, 0);
+  }
+
   /** The highest number handled, by source. */
   numbers() { return Object.fromEntries(this.#last); }
 
@@ -33,15 +38,21 @@ export class Sequences {
     return { fresh: this.#advance(source, seq), fault };
   }
 
-  /** Takes a gap's numbers. Without to the source's sequence has ended. */
-  gap(source, from, to) {
+  /**
+   * Takes a gap's numbers. from: the first that is news. Without to the source's
+   * sequence has ended, and next, if there is one, follows it. A broker tells the
+   * end from what it knows to be handled, again until a hello shows that it is known.
+   */
+  gap(source, from, to, next) {
     const wire = this.#wire.get(source) ?? 0;
     const fault = from === wire + 1 ? "" : `gap from ${from} follows ${wire}`;
+    const first = Math.max(from, (this.#last.get(source) ?? 0) + 1);
     if (to === undefined || to === null) {
       for (const numbers of [this.#last, this.#wire, this.#acked]) numbers.delete(source);
-      return { fresh: true, fault };
+      if (next) this.name(next);
+      return { fresh: true, from: first, fault: wire > 0 && from > wire + 1 ? fault : "" }; // of one told again nothing is known
     }
-    return { fresh: this.#advance(source, to), fault };
+    return { fresh: this.#advance(source, to), from: first, fault };
   }
 
   #advance(source, num) {

@@ -1,0 +1,242 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+
+	"callboard/clients/web"
+	"callboard/subscribe/protocol"
+)
+
+// stage is a page that is empty but for a client of callboard.js, and the
+// server that it attaches to, whose words are the test's.
+type stage struct {
+	*page
+	url   string
+	peers chan *peer
+}
+
+// peer is one connection of the client's.
+type peer struct {
+	t    *testing.T
+	conn *websocket.Conn
+	got  chan []byte // closed at the connection's end
+}
+
+// newStage opens the page. In it, make(config) makes the client that the page
+// calls c, and ends the one before; told lists what c has said, as text; die()
+// ends c as a page that goes does, which saves nothing.
+func newStage(t *testing.T, chromium context.Context) *stage {
+	t.Helper()
+	s := &stage{peers: make(chan *peer, 8)}
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServerFS(web.FS()))
+	mux.HandleFunc("/empty", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, `<!doctype html><link rel="icon" href="/icon.svg"><title>empty</title>`)
+	})
+	mux.HandleFunc("/ws", func(w http.ResponseWriter, r *http.Request) {
+		upgrader := websocket.Upgrader{Subprotocols: []string{protocol.Subprotocol}}
+		conn, err := upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		p := &peer{t: t, conn: conn, got: make(chan []byte, 256)}
+		s.peers <- p
+		defer close(p.got)
+		for {
+			_, data, err := conn.ReadMessage()
+			if err != nil {
+				return
+			}
+			p.got <- data
+		}
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	s.page = visit(t, chromium, server.URL+"/empty")
+	value[bool](s.page, `import("/callboard.js").then(({ Client }) => {
+		window.told = [];
+		window.kept = null;
+		window.store = { load: () => kept, save: (state) => { kept = structuredClone(state); } };
+		window.die = () => { const left = kept; c.close(); kept = left; };
+		window.make = (config) => {
+			window.c?.close();
+			window.c = new Client({ brokers: [location.origin.replace("http", "ws") + "/ws"], backoff: [1, 1], ...config });
+			c.on("notify", (m) => told.push(m.source + " " + m.seq));
+			c.on("gap", (m) => told.push(m.source + " " + m.from + " to " + (m.to ?? "the end") + (m.next ? " before " + m.next : "")));
+			c.on("fault", (m) => told.push(m.reason));
+			c.on("error", (m) => told.push(m.code));
+			return true;
+		};
+		return true; })`)
+	t.Cleanup(func() { s.do(`window.c?.close()`) })
+	return s
+}
+
+// do carries out JavaScript.
+func (s *stage) do(text string) {
+	s.t.Helper()
+	s.run(chromedp.Evaluate[chromedp.Void](text + "; 0"))
+}
+
+// says waits until c has said so many things and gives them.
+func (s *stage) says(n int) []string {
+	s.t.Helper()
+	s.until(fmt.Sprintf(`told.length >= %d`, n))
+	return value[[]string](s.page, `told`)
+}
+
+// accept takes the client's next connection.
+func (s *stage) accept() *peer {
+	s.t.Helper()
+	select {
+	case p := <-s.peers:
+		s.t.Cleanup(func() { p.conn.Close() })
+		return p
+	case <-time.After(patience):
+		s.t.Fatalf("the client does not connect; its state is %s", value[string](s.page, `JSON.stringify(c.state)`))
+		return nil
+	}
+}
+
+// expect gives the next message, passing acknowledgements by; it has an op.
+func expect[T any](p *peer, op string) T {
+	p.t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case data, open := <-p.got:
+			var head struct{ Op string }
+			if !open {
+				p.t.Fatalf("the connection has ended; expected %s", op)
+			}
+			if err := json.Unmarshal(data, &head); err != nil {
+				p.t.Fatal(err)
+			}
+			if head.Op == protocol.OpAck {
+				continue
+			}
+			if head.Op != op {
+				p.t.Fatalf("the client sent %s; expected %s", data, op)
+			}
+			return decode[T](p.t, data)
+		case <-deadline:
+			p.t.Fatalf("waited too long for %s", op)
+		}
+	}
+}
+
+func (p *peer) send(messages ...any) {
+	p.t.Helper()
+	for _, m := range messages {
+		if err := p.conn.WriteJSON(m); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// cut ends the connection without a word.
+func (p *peer) cut() { p.conn.Close() }
+
+// hello takes the client's hello.
+func (p *peer) hello() protocol.Hello {
+	p.t.Helper()
+	return expect[protocol.Hello](p, protocol.OpHello)
+}
+
+// welcome answers a hello that was taken. Silence ends no connection.
+func (p *peer) welcome(h protocol.Hello) protocol.Hello {
+	p.t.Helper()
+	number := uint64(1)
+	if h.Attachment != nil {
+		number = *h.Attachment
+	}
+	p.send(protocol.Welcome{Op: protocol.OpWelcome, Broker: "b", Client: h.Client, Session: "one", Attachment: number, Heartbeat: 3600, Window: 1024})
+	return h
+}
+
+func notification(source string, seq uint64) object {
+	return object{"op": protocol.OpNotify, "source": source, "seq": seq, "robot": "r0"}
+}
+
+func subscribedTo(id string, sources ...string) protocol.Subscribed {
+	return protocol.Subscribed{Op: protocol.OpSubscribed, ID: id, Sources: sources}
+}
+
+// testLibrary runs callboard.js against brokers that are scripted word by word.
+func testLibrary(t *testing.T, chromium context.Context) {
+	for name, test := range map[string]func(*testing.T, *stage){
+		"hello tells of all sources":         testNamedSources,
+		"a gap begins behind what was given": testGapBegin,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, newStage(t, chromium)) })
+	}
+}
+
+// hello tells of the sources that the broker has named, too: by their names a
+// broker knows what has ended and what follows it.
+func testNamedSources(t *testing.T, s *stage) {
+	s.do(`make({ store }); c.subscribe({ id: "near", condition: "laser.min < 1" }); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	expect[protocol.Subscribe](p, protocol.OpSubscribe)
+	p.send(subscribedTo("near", "b1.5", "b2.7"))
+	s.until(`c.subscriptions.get("near").sources.length === 2`)
+	p.cut()
+	p = s.accept()
+	h := p.welcome(p.hello())
+	if diff := cmp.Diff(map[string]uint64{"b1.5": 0, "b2.7": 0}, h.Num); diff != "" {
+		t.Errorf("what nothing came of yet (-want +got):\n%s", diff)
+	}
+	p.send(subscribedTo("near", "b1.5", "b2.7"), notification("b1.5", 1),
+		protocol.Gap{Op: protocol.OpGap, Source: "b1.5", From: 2, Why: "its store was lost", Next: "b1.9"})
+	s.says(2)
+	s.do(`make({ store }); c.subscribe({ id: "near", condition: "laser.min < 1" }); c.connect()`)
+	p = s.accept()
+	h = p.welcome(p.hello())
+	if diff := cmp.Diff(map[string]uint64{"b1.9": 0, "b2.7": 0}, h.Num); diff != "" {
+		t.Errorf("what follows a sequence, by another page (-want +got):\n%s", diff)
+	}
+	p.send(subscribedTo("near", "b1.9", "b2.7"), notification("b1.9", 1), notification("b2.7", 1))
+	want := []string{"b1.5 1", "b1.5 2 to the end before b1.9", "b1.9 1", "b2.7 1"}
+	if diff := cmp.Diff(want, s.says(len(want))); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+// A broker tells an end from what it knows to be handled; what was given before
+// is not lost. Only what lies ahead breaks the protocol.
+func testGapBegin(t *testing.T, s *stage) {
+	s.do(`make({}); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	to := uint64(5)
+	for seq := range uint64(3) {
+		p.send(notification("s", seq+1))
+	}
+	p.send(
+		protocol.Gap{Op: protocol.OpGap, Source: "s", From: 3, To: &to, Why: "full"},
+		protocol.Gap{Op: protocol.OpGap, Source: "s", From: 2, Why: "lost"},
+		protocol.Gap{Op: protocol.OpGap, Source: "s", From: 6, Why: "lost"}, // once more
+		notification("u", 1),
+		protocol.Gap{Op: protocol.OpGap, Source: "u", From: 5, Why: "lost"},
+	)
+	want := []string{
+		"s 1", "s 2", "s 3", "gap from 3 follows 3", "s 4 to 5", "s 6 to the end", "s 6 to the end",
+		"u 1", "gap from 5 follows 1", "u 5 to the end",
+	}
+	if diff := cmp.Diff(want, s.says(len(want))); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
