@@ -177,8 +177,10 @@ func subscribedTo(id string, sources ...string) protocol.Subscribed {
 // testLibrary runs callboard.js against brokers that are scripted word by word.
 func testLibrary(t *testing.T, chromium context.Context) {
 	for name, test := range map[string]func(*testing.T, *stage){
-		"hello tells of all sources":         testNamedSources,
-		"a gap begins behind what was given": testGapBegin,
+		"hello tells of all sources":              testNamedSources,
+		"a gap begins behind what was given":      testGapBegin,
+		"what is asked between hello and welcome": testBetween,
+		"a refused hello's subscription":          testListedRefused,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newStage(t, chromium)) })
 	}
@@ -238,5 +240,103 @@ func testGapBegin(t *testing.T, s *stage) {
 	}
 	if diff := cmp.Diff(want, s.says(len(want))); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+// hello was made without what is asked for before its answer: that is asked
+// behind it, and only the answer to that counts.
+func testBetween(t *testing.T, s *stage) {
+	s.do(`make({ store }); for (const id of ["goes", "stays", "stored"]) c.subscribe({ id, condition: "laser.min < 1" }); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	for _, id := range []string{"goes", "stays", "stored"} {
+		expect[protocol.Subscribe](p, protocol.OpSubscribe)
+		p.send(subscribedTo(id))
+	}
+	s.until(`kept.subscriptions.length === 3`)
+	s.do(`{ make({ store }); window.answers = [];
+		for (const id of ["goes", "stays"]) c.subscribe({ id, condition: "laser.min < 1" });
+		c.connect(); }`)
+	p = s.accept()
+	h := p.hello()
+	if len(h.Subscriptions) != 2 {
+		t.Errorf("%+v, want two subscriptions", h)
+	}
+	s.do(`c.subscribe({ id: "stored", condition: "laser.min < 1" }).then(() => answers.push("stored"), (e) => answers.push(e.message))`)
+	p.welcome(h)
+	p.send(subscribedTo("goes"), subscribedTo("stays"))
+	if m := expect[protocol.Subscribe](p, protocol.OpSubscribe); m.ID != "stored" {
+		t.Errorf("%+v, want stored, which the hello did not list", m)
+	}
+	p.send(subscribedTo("stored"))
+	s.until(`answers.join() === "stored"`)
+
+	p.cut()
+	p = s.accept()
+	h = p.hello()
+	if len(h.Subscriptions) != 3 {
+		t.Errorf("%+v, want three subscriptions", h)
+	}
+	s.do(`answers = [];
+		c.subscriptions.get("goes").unsubscribe().then(() => answers.push("goes"), (e) => answers.push(e.message));
+		c.subscriptions.get("stays").update({ condition: "laser.min < 2" }).then(() => answers.push("stays"), (e) => answers.push(e.message))`)
+	p.welcome(h)
+	p.send(subscribedTo("goes"), subscribedTo("stays"), subscribedTo("stored"))
+	if m := expect[protocol.Unsubscribe](p, protocol.OpUnsubscribe); m.ID != "goes" {
+		t.Errorf("%+v, want goes, which the hello listed", m)
+	}
+	if m := expect[protocol.Update](p, protocol.OpUpdate); m.ID != "stays" {
+		t.Errorf("%+v", m)
+	}
+	s.until(`c.state.name === "attached"`)
+	if got := value[[]string](s.page, `answers`); len(got) > 0 {
+		t.Errorf("%q, want no answer before the broker's", got)
+	}
+	p.send(protocol.Reply{Op: protocol.OpReply, ID: "goes", OK: true}, subscribedTo("stays"))
+	s.until(`answers.join() === "goes,stays" && c.subscriptions.size === 2`)
+
+	// With the welcome told, all is sent at once, and once.
+	s.do(`c.on("state", (state) => { if (state.name === "attached") {
+		c.subscribe({ id: "new", condition: "laser.min < 3" });
+		c.subscriptions.get("stored").unsubscribe(); } })`)
+	p.cut()
+	p = s.accept()
+	p.welcome(p.hello())
+	expect[protocol.Subscribe](p, protocol.OpSubscribe)
+	expect[protocol.Unsubscribe](p, protocol.OpUnsubscribe)
+	s.do(`c.list("robots").catch(() => {})`)
+	expect[protocol.List](p, protocol.OpList)
+}
+
+// An error for what hello listed is not the answer to what was asked behind it.
+func testListedRefused(t *testing.T, s *stage) {
+	s.do(`make({}); window.answers = []; for (const id of ["goes", "stays"]) c.subscribe({ id, condition: "laser.min < 1" }, { error: (e, ended) => answers.push(id + ": " + e.code + " " + ended) }); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	for _, id := range []string{"goes", "stays"} {
+		expect[protocol.Subscribe](p, protocol.OpSubscribe)
+		p.send(subscribedTo(id))
+	}
+	s.until(`[...c.subscriptions.values()].every((s) => s.known)`)
+	p.cut()
+	p = s.accept()
+	h := p.hello()
+	s.do(`c.subscriptions.get("goes").unsubscribe().then(() => answers.push("gone"), (e) => answers.push("goes: " + e.code));
+		c.subscriptions.get("stays").update({ condition: "laser.min < 2" }).then(() => answers.push("stays"), (e) => answers.push("update: " + e.code))`)
+	p.welcome(h)
+	expect[protocol.Unsubscribe](p, protocol.OpUnsubscribe)
+	expect[protocol.Update](p, protocol.OpUpdate)
+	for _, id := range []string{"goes", "stays"} {
+		p.send(protocol.Error{Op: protocol.OpError, ID: id, Code: protocol.BadCondition, Message: "no more"})
+	}
+	p.send(
+		protocol.Reply{Op: protocol.OpReply, ID: "goes", Error: &protocol.ErrorInfo{Code: protocol.NotFound, Message: "none"}},
+		protocol.Error{Op: protocol.OpError, ID: "stays", Code: protocol.NotFound, Message: "none"})
+	s.until(`c.subscriptions.size === 0`)
+	if diff := cmp.Diff([]string{"stays: bad_condition true", "gone", "update: not_found"}, value[[]string](s.page, `answers`)); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if got := value[[]string](s.page, `told`); len(got) > 0 {
+		t.Errorf("told %q, want nothing", got)
 	}
 }

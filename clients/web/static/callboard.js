@@ -244,11 +244,11 @@ export class Client extends Emitter {
     this.#welcome = m;
     this.#attempts = 0;
     this.#known.clear();
-    this.#set({ name: "attached", broker: m.broker, resumed });
-    for (const s of this.#subscriptions.values()) {
+    for (const s of [...this.#subscriptions.values()]) {
       for (const message of s.outstanding()) this.#send(message);
     }
     this.#save();
+    this.#set({ name: "attached", broker: m.broker, resumed }); // from here on what is asked for is sent at once
   }
 
   #subscribed(m) {

@@ -46,14 +46,15 @@ export class Subscription {
     return new Promise((resolve, reject) => { this.#pending = { kind, changes, resolve, reject }; });
   }
 
-  /** What is to be sent after a hello that listed what is confirmed and not ending. */
+  /** What is to be sent after a hello that listed what was confirmed and not ending then. */
   outstanding() {
     if (this.#pending?.kind === "unsubscribe") {
-      this.ended(null); // hello did not list it
+      if (this.listed) return [{ op: "unsubscribe", id: this.id }]; // it was asked for after the hello
+      this.ended(null);
       return [];
     }
     if (this.#pending?.kind === "update") return [{ op: "update", id: this.id, ...this.#pending.changes }];
-    return this.known ? [] : [{ op: "subscribe", ...this.confirmed }];
+    return this.listed ? [] : [{ op: "subscribe", ...this.confirmed }];
   }
 
   /** The connection is lost: what was under way is sent again after the next hello. */
@@ -81,11 +82,19 @@ export class Subscription {
   /** An error that names it: of what is under way, or later on. */
   failed(error) {
     const pending = this.#pending;
-    const ended = this.listed || pending?.kind === "subscribe" || (!pending && error.code === "not_found");
+    if (this.listed) { // hello listed it, and that is refused: an update or unsubscribe behind it has its own answer
+      this.known = this.listed = false;
+      if (pending?.kind === "unsubscribe") return;
+      if (pending?.kind === "update") return this.#tell(error, true);
+    }
+    const ended = !this.known || pending?.kind === "subscribe" || (!pending && error.code === "not_found");
     this.#pending = null;
-    this.listed = false;
     if (ended) this.#channel.forget(this.id);
     if (pending) return pending.reject(error);
+    this.#tell(error, ended);
+  }
+
+  #tell(error, ended) {
     if (this.#handlers.error) guarded(this.#handlers.error, error, ended);
   }
 
