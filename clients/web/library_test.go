@@ -166,6 +166,18 @@ func (p *peer) welcome(h protocol.Hello) protocol.Hello {
 	return h
 }
 
+// number gives a hello's attachment, 0 if it leaves that to the broker.
+func number(h protocol.Hello) uint64 {
+	if h.Attachment == nil {
+		return 0
+	}
+	return *h.Attachment
+}
+
+func conflictWith(number uint64) protocol.Error {
+	return protocol.Error{Op: protocol.OpError, Code: protocol.Conflict, Message: "taken over", Attachment: &number}
+}
+
 func notification(source string, seq uint64) object {
 	return object{"op": protocol.OpNotify, "source": source, "seq": seq, "robot": "r0"}
 }
@@ -177,13 +189,93 @@ func subscribedTo(id string, sources ...string) protocol.Subscribed {
 // testLibrary runs callboard.js against brokers that are scripted word by word.
 func testLibrary(t *testing.T, chromium context.Context) {
 	for name, test := range map[string]func(*testing.T, *stage){
-		"hello tells of all sources":              testNamedSources,
-		"a gap begins behind what was given":      testGapBegin,
-		"what is asked between hello and welcome": testBetween,
-		"a refused hello's subscription":          testListedRefused,
+		"a first hello that is taken late":            testLateHello,
+		"a number is used once":                       testNumbers,
+		"hello tells of all sources":                  testNamedSources,
+		"a gap begins behind what was given":          testGapBegin,
+		"what is asked between hello and welcome":     testBetween,
+		"a refused hello's subscription":              testListedRefused,
+		"what was not told as handled is not resumed": testAnonymousAgain,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newStage(t, chromium)) })
 	}
+}
+
+// A first hello that nobody answered has no number that the client knows: when
+// a broker takes it late, that is no other program, but for once and for minutes.
+func testLateHello(t *testing.T, s *stage) {
+	overloaded := protocol.Error{Op: protocol.OpError, Code: protocol.Overloaded, Message: "no room"}
+	for _, c := range []struct {
+		name      string
+		first     func(*peer)
+		later     string // JavaScript
+		explained int    // conflicts that are about hellos of our own
+	}{
+		{"late", (*peer).cut, ``, 1},
+		{"given up twice", func(p *peer) { p.cut(); p = s.accept(); p.hello(); p.cut() }, ``, 2},
+		{"by another page", func(*peer) { s.do(`die(); make({ store }); c.connect()`) }, ``, 1},
+		{"refused", func(p *peer) { p.send(overloaded); p.cut() }, ``, 0},
+		{"long after", (*peer).cut, `{ const now = Date.now; Date.now = () => now() + 6 * 60_000; }`, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			defer func(whole *testing.T) { s.t = whole }(s.t)
+			s.t = t
+			s.do(`kept = null; make({ store }); c.connect()`)
+			p := s.accept()
+			first := p.hello()
+			c.first(p)
+			p = s.accept()
+			h := p.welcome(p.hello())
+			if first.Attachment != nil || h.Attachment != nil || h.Client != first.Client {
+				t.Errorf("%+v, then %+v; want one client, and no number", first, h)
+			}
+			s.until(`c.state.name === "attached"`)
+			s.do(c.later)
+			newest := uint64(2)
+			for range c.explained {
+				p.send(conflictWith(newest))
+				p = s.accept()
+				if h := p.welcome(p.hello()); number(h) != newest+1 || h.Session != "one" {
+					t.Errorf("%+v, want session one resumed as attachment %d", h, newest+1)
+				}
+				s.until(fmt.Sprintf(`c.state.name === "attached" && c.attachment === %d`, newest+1))
+				newest += 2
+			}
+			p.send(conflictWith(newest))
+			s.until(`c.state.name === "taken-over"`)
+		})
+	}
+}
+
+// A hello may be taken although it got no answer: the next has a number above
+// it, so that it counts, and what names a number used is no other program.
+func testNumbers(t *testing.T, s *stage) {
+	s.do(`make({ store }); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	s.until(`c.state.name === "attached"`)
+	p.cut()
+	p = s.accept()
+	if h := p.hello(); number(h) != 2 {
+		t.Errorf("attachment %d, want 2", number(h))
+	}
+	s.do(`die(); make({ store }); c.connect()`) // another page comes before the answer
+	p = s.accept()
+	if h := p.hello(); number(h) != 3 || h.Session != "one" {
+		t.Errorf("attachment %d in session %q, want 3 in one", number(h), h.Session)
+	}
+	p.cut()
+	p = s.accept()
+	if h := p.welcome(p.hello()); number(h) != 4 {
+		t.Errorf("attachment %d, want 4", number(h))
+	}
+	s.until(`c.state.name === "attached"`)
+	p.send(conflictWith(3))
+	p = s.accept()
+	if h := p.welcome(p.hello()); number(h) != 5 {
+		t.Errorf("attachment %d, want 5", number(h))
+	}
+	s.until(`c.state.name === "attached" && c.attachment === 5`)
 }
 
 // hello tells of the sources that the broker has named, too: by their names a
@@ -338,5 +430,22 @@ func testListedRefused(t *testing.T, s *stage) {
 	}
 	if got := value[[]string](s.page, `told`); len(got) > 0 {
 		t.Errorf("told %q, want nothing", got)
+	}
+}
+
+// A client without an id tells nothing as handled, whatever the session's name.
+func testAnonymousAgain(t *testing.T, s *stage) {
+	s.do(`make({ anonymous: true }); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	p.send(notification("s", 1))
+	s.says(1)
+	p.cut()
+	p = s.accept()
+	p.welcome(p.hello())
+	s.until(`c.state.name === "attached" && !c.state.resumed`)
+	p.send(notification("s", 1), notification("s", 2))
+	if diff := cmp.Diff([]string{"s 1", "s 1", "s 2"}, s.says(3)); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }

@@ -50,6 +50,8 @@ const subprotocol = "callboard.v1";
 const connectTimeout = 10_000; // ms to a welcome
 const ackCount = 64; // notifications that may wait for an acknowledgement
 const ackDelay = 100; // ms that they may wait
+const maxUnanswered = 16; // hellos without a number that are remembered
+const unansweredFor = 5 * 60_000; // ms that each is
 
 /**
  * State of a connection:
@@ -67,6 +69,8 @@ export class Client extends Emitter {
   #socket = null;
   #state = { name: "closed" };
   #identity = { client: "", session: "", attachment: 0 };
+  #unanswered = []; // ms, when hellos without a number were said that got no answer: a broker may take each late
+  #unnumbered = false; // the newest hello is the last of them
   #sequences = new Sequences();
   #known; // ids that the session had when it was stored
   #subscriptions = new Map(); // id → Subscription
@@ -96,13 +100,15 @@ export class Client extends Emitter {
     this.#config = { backoff: [250, 5000], store: null, token: "", ...config };
     if (config.anonymous && (config.client || config.store)) throw new TypeError("callboard: an anonymous client has no id and no store");
     const stored = this.#config.store?.load() ?? null;
-    const resumes = stored && stored.session && (!config.client || config.client === stored.client);
+    const own = stored && (!config.client || config.client === stored.client);
+    const resumes = own && stored.session;
     this.#identity.client = config.anonymous ? "" : config.client || stored?.client || randomId();
     if (resumes) {
       this.#identity.session = stored.session;
       this.#identity.attachment = stored.attachment || 0;
       this.#sequences.restore(stored.num);
     }
+    if (own) this.#unanswered = stored.unanswered ?? [];
     this.#known = new Set(resumes ? stored.subscriptions : []);
   }
 
@@ -111,6 +117,7 @@ export class Client extends Emitter {
   /** The lasting id; "" if it is anonymous. */
   get id() { return this.#identity.client; }
   get session() { return this.#identity.session; }
+  /** The highest number that is known of this client's attachments; each hello takes the next. */
   get attachment() { return this.#identity.attachment; }
   /** What the broker said in welcome: broker, window, heartbeat, brokers. */
   get welcome() { return this.#welcome; }
@@ -201,15 +208,39 @@ export class Client extends Emitter {
       if (s.listed) hello.subscriptions.push(s.confirmed);
     }
     this.#send(hello);
+    this.#save();
   }
 
-  /** What a hello says of who it is and of the session that is to go on. */
+  /**
+   * What a hello says of who it is and of the session that is to go on. A number
+   * is used once, answered or not: a broker may take a hello long after it was
+   * given up, and of two the later one has to count.
+   */
   #resume() {
     const { client, session, attachment } = this.#identity;
     if (!client) return {};
     const fields = { client };
-    if (attachment) fields.attachment = attachment + 1;
+    this.#unnumbered = !attachment;
+    if (attachment) fields.attachment = this.#identity.attachment = attachment + 1;
+    else this.#unanswered = [...this.#unanswered, Date.now()].slice(-maxUnanswered);
     return session ? { ...fields, session, num: this.#sequences.numbers() } : fields;
+  }
+
+  /** The newest hello has its answer. */
+  #answered() {
+    if (this.#unnumbered) this.#unanswered.pop();
+    this.#unnumbered = false;
+  }
+
+  /**
+   * Whether an attachment that is not known may be that of a hello of our own:
+   * one without a number, taken late. Each explains one.
+   */
+  #ours() {
+    while (this.#unanswered.length > 0) {
+      if (Date.now() - this.#unanswered.shift() < unansweredFor) return true;
+    }
+    return false;
   }
 
   #receive(text) {
@@ -237,10 +268,12 @@ export class Client extends Emitter {
       this.emit("fault", { source: "", reason: "a second welcome" });
       return;
     }
-    const resumed = m.session === this.#identity.session;
+    this.#answered();
+    const resumed = this.id !== "" && m.session === this.#identity.session;
     if (!resumed) this.#sequences.clear();
     this.#sequences.attach();
-    Object.assign(this.#identity, { session: m.session, attachment: m.attachment });
+    this.#identity.session = m.session;
+    this.#identity.attachment = Math.max(this.#identity.attachment, m.attachment);
     this.#welcome = m;
     this.#attempts = 0;
     this.#known.clear();
@@ -287,6 +320,7 @@ export class Client extends Emitter {
   }
 
   #failed(error) {
+    if (!this.#attached) this.#answered();
     const request = this.#requests.get(error.id);
     if (request) {
       this.#requests.delete(error.id);
@@ -304,12 +338,17 @@ export class Client extends Emitter {
     this.emit("error", error);
   }
 
-  /** Before welcome: our number was too low, so take the next. After it: somebody else has taken over. */
+  /**
+   * Before welcome: our number was too low, so take the next. After it: somebody
+   * else has taken over, unless the number is one of our own.
+   */
   #conflict(error) {
     const attached = this.#attached;
+    const newest = error.attachment ?? Infinity;
+    const ours = newest <= this.#identity.attachment || (newest < Infinity && this.#ours());
+    if (error.attachment) this.#identity.attachment = Math.max(this.#identity.attachment, error.attachment);
     this.#drop();
-    this.#identity.attachment = Math.max(this.#identity.attachment, error.attachment ?? 0);
-    if (attached) this.#set({ name: "taken-over", error });
+    if (attached && !ours) this.#set({ name: "taken-over", error });
     else this.#retry(error);
   }
 
@@ -375,7 +414,7 @@ export class Client extends Emitter {
 
   #save() {
     const known = [...this.#subscriptions.values()].filter((s) => s.known).map((s) => s.id);
-    this.#config.store?.save({ ...this.#identity, num: this.#sequences.numbers(), subscriptions: known });
+    this.#config.store?.save({ ...this.#identity, unanswered: this.#unanswered, num: this.#sequences.numbers(), subscriptions: known });
   }
 
   #send(message) {
