@@ -78,7 +78,7 @@ var mutants = []mutant{
 	{rule: "gone: what has ended does not begin again", file: "ending.go",
 		from: "in.session.hasEnded(next) || b.isDead(next)", to: "b.isDead(next)"},
 	{rule: "S1: a fetch that is under way settles it", file: "route.go",
-		from: "if r == nil && b.fetchesFrom(from, k, m.Epoch) { // S1, as L2", to: "if r == nil && m.Num > 1<<60 && b.fetchesFrom(from, k, m.Epoch) {"},
+		from: "if r == nil && b.fetchesFrom(from, k, m.Epoch) { // S1, as L2", to: "if r == nil && m.Num > 1<<60 && b.fetchesFrom(from, k, m.Epoch) { // S1"},
 	{rule: "R3: in a circle the last one is answered first", file: "fetch.go",
 		from: "range slices.Backward(b.fetches[m.Key]) {", to: "range slices.All(b.fetches[m.Key]) {",
 		survives: "one schedule in 400,000 makes such a circle; TestFetchInACircle has it"},
