@@ -34,8 +34,7 @@ func (b *Broker) fetch(to BrokerID, k Key, epoch Epoch, num uint64, id FetchID, 
 }
 
 // fetchesFrom tells whether a fetch to a neighbour is under way for a newer
-// attachment than the given one. A route there would lead what the older edges
-// hand over to where the fetch has been.
+// attachment than the given one.
 func (b *Broker) fetchesFrom(neighbour BrokerID, k Key, epoch Epoch) bool {
 	return slices.ContainsFunc(b.fetches[k], func(f *fetch) bool { return f.to == neighbour && !f.done && f.epoch.Compare(epoch) > 0 })
 }
@@ -211,7 +210,9 @@ func (b *Broker) onReplay(from BrokerID, m *ReplayMessage) {
 }
 
 // towards sends items on to the client: R1 down the route; R2 without one, or
-// with one that leads back to where they come from, to whoever fetched last.
+// with one that leads back to where they come from, to whoever fetched last. So
+// too with one that a late subscribe of an older attachment has made to where a
+// fetch is under way, which the items would come behind.
 func (b *Broker) towards(k Key, items []Item, from BrokerID) {
 	if len(items) == 0 {
 		return
@@ -227,7 +228,7 @@ func (b *Broker) towards(k Key, items []Item, from BrokerID) {
 		return
 	}
 	to := BrokerID("")
-	if r != nil && r.down != from {
+	if r != nil && r.down != from && !b.fetchesFrom(r.down, k, r.epoch) {
 		to = r.down
 	} else {
 		var newest *fetch

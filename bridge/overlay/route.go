@@ -50,9 +50,6 @@ func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
 	if r != nil && r.epoch == m.Epoch { // S2
 		return
 	}
-	if r == nil && b.fetchesFrom(from, k, m.Epoch) { // S1, as L2: that settles it
-		return
-	}
 	source := k.Source == b.cfg.ID
 	if source && !b.takeInFrom(from, m) { // S7
 		return
