@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
+	"path"
 	"slices"
 	"time"
 
@@ -69,14 +71,22 @@ type brokerRobot struct {
 	devices             map[string]*player.Device
 	retold              map[string]*record.Retold // of this session
 	up                  bool
+	state               string // as listed last
+	since               float64
 }
 
 func (b *brokerSource) run(ctx context.Context) error {
+	if _, err := b.client.Subscribe(ctx, b.subscription); err != nil {
+		return err
+	}
 	if err := b.list(ctx); err != nil {
 		return err
 	}
-	if _, err := b.client.Subscribe(ctx, b.subscription); err != nil {
-		return err
+	// Of robots that were up before the broker knew of the subscription it tells nothing.
+	for _, name := range slices.Sorted(maps.Keys(b.robots)) {
+		if r := b.robots[name]; r.state == protocol.RobotUp && b.wants(name) {
+			b.begin(r)
+		}
 	}
 	for {
 		select {
@@ -93,6 +103,14 @@ func (b *brokerSource) run(ctx context.Context) error {
 	}
 }
 
+// wants tells whether a robot's readings are asked for.
+func (b *brokerSource) wants(robot string) bool {
+	return len(b.subscription.Robots) == 0 || slices.ContainsFunc(b.subscription.Robots, func(pattern string) bool {
+		ok, _ := path.Match(pattern, robot) // the broker has taken it
+		return ok
+	})
+}
+
 // list asks the broker for its robots: it alone knows their geometry.
 func (b *brokerSource) list(ctx context.Context) error {
 	answer, err := b.client.List(ctx, "robots")
@@ -105,7 +123,7 @@ func (b *brokerSource) list(ctx context.Context) error {
 	}
 	for _, one := range list {
 		r := b.robot(one.Robot)
-		r.world, r.player = one.World, one.Player
+		r.world, r.player, r.state, r.since = one.World, one.Player, one.State, one.Since
 		for _, d := range one.Devices {
 			addr, ok := player.ParseInterface(d.Interface)
 			if !ok {
@@ -246,6 +264,9 @@ func (b *brokerSource) state(ctx context.Context, e *callboard.Robot) error {
 	r := b.robot(e.Robot.Robot)
 	switch e.State {
 	case protocol.RobotUp:
+		if r.up && e.Since < r.since+1e-3 { // the list has told it
+			return nil
+		}
 		if err := b.list(ctx); err != nil {
 			return err
 		}
