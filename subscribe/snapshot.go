@@ -36,7 +36,7 @@ type namedBucket struct {
 type scope struct{ robots, allowed []string }
 
 func (s *scope) has(robot string) bool {
-	return matchesAny(s.robots, robot) && matchesAny(s.allowed, robot)
+	return MatchesAny(s.robots, robot) && MatchesAny(s.allowed, robot)
 }
 
 // scoped is what is installed for a scope.

@@ -141,7 +141,7 @@ func (s *Subscription) bare() bool { return !s.policed() && len(s.Spec.Devices) 
 // wantsRobot tells whether the robot is one that the subscription asks for
 // and may see.
 func (s *Subscription) wantsRobot(name string) bool {
-	return matchesAny(s.Spec.Robots, name) && matchesAny(s.Allowed, name)
+	return MatchesAny(s.Spec.Robots, name) && MatchesAny(s.Allowed, name)
 }
 
 // wantsDevice tells whether a device, by its interface and its address, is
@@ -164,8 +164,8 @@ func WantsDevice(patterns []string, interf, addr string) bool {
 	return false
 }
 
-// matchesAny tells whether a name matches one of the patterns; none match all.
-func matchesAny(patterns []string, name string) bool {
+// MatchesAny tells whether a name matches one of the patterns; none match all.
+func MatchesAny(patterns []string, name string) bool {
 	if len(patterns) == 0 {
 		return true
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"path"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	callboard "callboard/clients/go"
 	"callboard/player"
 	"callboard/player/run"
+	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 
 	"github.com/urfave/cli/v2"
@@ -84,7 +84,7 @@ func (b *brokerSource) run(ctx context.Context) error {
 	}
 	// Of robots that were up before the broker knew of the subscription it tells nothing.
 	for _, name := range slices.Sorted(maps.Keys(b.robots)) {
-		if r := b.robots[name]; r.state == protocol.RobotUp && b.wants(name) {
+		if r := b.robots[name]; r.state == protocol.RobotUp && subscribe.MatchesAny(b.subscription.Robots, name) {
 			b.begin(r)
 		}
 	}
@@ -101,14 +101,6 @@ func (b *brokerSource) run(ctx context.Context) error {
 			}
 		}
 	}
-}
-
-// wants tells whether a robot's readings are asked for.
-func (b *brokerSource) wants(robot string) bool {
-	return len(b.subscription.Robots) == 0 || slices.ContainsFunc(b.subscription.Robots, func(pattern string) bool {
-		ok, _ := path.Match(pattern, robot) // the broker has taken it
-		return ok
-	})
 }
 
 // list asks the broker for its robots: it alone knows their geometry.

@@ -39,6 +39,34 @@ var choirAsks = map[view.Kind]string{
 	view.KindBlinkenlight: "blinkenlight.period > 1.0004", view.KindCoopobject: "coopobject.id > 3",
 }
 
+// A recorder that comes to a broker whose robots are up counts those that it
+// asks for as up, though nothing comes of them.
+func TestRecordOfARobotThatIsUp(t *testing.T) {
+	c := &choir{}
+	address := c.serve(t)
+	running := inBackground(t)
+	b, gate := gatedBroker(t, running, []config.Player{{Address: address, Robot: "r0"}, {Address: address, Robot: "other"}})
+	close(gate)
+	until(t, "the broker reads the robots", func() bool { return robotsUp(t, b) == 2 })
+	client, err := callboard.Dial(t.Context(), callboard.Config{Brokers: []string{b.WebSocketURL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := record.New(record.Config{
+		Output: filepath.Join(t.TempDir(), "broker.mcap"),
+		Source: fromBroker(client, callboard.Subscription{ID: "record", Condition: "true", Robots: []string{"r*"}}, slog.New(slog.DiscardHandler)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := running.run("recording", r.Run)
+	until(t, "a robot counts as up", func() bool { return r.Status().Up > 0 })
+	end()
+	if s := r.Status(); s.Robots != 1 {
+		t.Errorf("%d robots are recorded, expected the one that is asked for", s.Robots)
+	}
+}
+
 // TestSameAnswersOfEveryInterface is the round for a robot that has all that
 // conditions know: the broker's notifications, and what queries find in
 // recordings of the Player server and of the broker, in both formats.
