@@ -27,12 +27,14 @@ loopback:
              the readings matching: does the broker keep up, and the processor
              time. A control run with the same robots and readers that only skip
              the readings tells what the robots cost; it is taken off
-  latency    from the Player server's write to the frame's receipt, with a broker
-             in a process of its own (callboard serve) and robots on TCP. Beside
-             it, with the same messages at the same rate and in turn with them, so
-             that noise meets both: from the write of a PUBLISH to its receipt
-             through mosquitto (QoS 0, TCP_NODELAY), both after 6 s to warm up. Without
-             mosquitto in PATH or /usr/sbin only the broker is measured`,
+  latency    from the Player server's write to the receipt of the WebSocket frame,
+             with a broker in a process of its own (callboard serve) and robots on
+             TCP. Beside it, with the same messages at the same rate and in turn
+             with them, so that noise meets all: from the write of a PUBLISH on TCP
+             to its receipt over WebSocket through mosquitto (QoS 0, TCP_NODELAY);
+             and once more with subscribers on MQTT's own TCP, which is less work
+             for mosquitto. All after 6 s to warm up. Without mosquitto in PATH or
+             /usr/sbin only the broker is measured`,
 		Examples: []string{
 			"callboard bench push",
 			"callboard bench push --only latency --latency-time 30s --json",

@@ -118,6 +118,22 @@ func runLatency(ctx context.Context, v Values, report func(Result)) error {
 // startBroker starts a broker that reads Player servers, with its data in dir.
 type startBroker func(ctx context.Context, dir string, players []string) (url string, stop func() error, err error)
 
+// measured is a system and what it was seen to do.
+type measured struct {
+	name string
+	system
+	samples
+}
+
+// besides are the ways in which mosquitto does the same.
+var besides = []struct {
+	name       string
+	webSockets bool
+}{
+	{"mosquitto", true},
+	{"mosquitto without WebSocket", false},
+}
+
 // measureLatency measures a broker, and mosquitto in turn with it.
 func measureLatency(ctx context.Context, v Values, start startBroker, report func(Result)) (err error) {
 	dir, err := os.MkdirTemp("", "callboard-bench-")
@@ -127,14 +143,15 @@ func measureLatency(ctx context.Context, v Values, start startBroker, report fun
 	defer os.RemoveAll(dir)
 	c := crowding{v.Int("latency-robots"), v.Int("latency-subscribers"), v.Int("beams")}
 	time0 := clock{time.Now()}
-	var ours, theirs samples
-	first, err := newCallboard(ctx, c, v.Switch("lasting"), dir, start, time0, &ours)
+	ours := &measured{name: "callboard"}
+	first, err := newCallboard(ctx, c, v.Switch("lasting"), dir, start, time0, &ours.samples)
 	if err != nil {
 		return err
 	}
-	systems, taken := []system{first}, []*samples{&ours}
+	ours.system = first
+	all := []*measured{ours}
 	defer func() {
-		for _, s := range systems {
+		for _, s := range all {
 			err = errors.Join(err, s.stop())
 		}
 	}()
@@ -143,34 +160,36 @@ func measureLatency(ctx context.Context, v Values, start startBroker, report fun
 		if err != nil {
 			return err
 		}
-		second, err := newMosquitto(ctx, c, path, dir, template, time0, &theirs)
-		if err != nil {
-			return err
+		for _, beside := range besides {
+			theirs := &measured{name: beside.name}
+			if theirs.system, err = newMosquitto(ctx, c, path, dir, beside.webSockets, template, time0, &theirs.samples); err != nil {
+				return err
+			}
+			all = append(all, theirs)
 		}
-		systems, taken = append(systems, second), append(taken, &theirs)
 	}
 	warm := min(warmUpTime, v.Duration("latency-time"))
-	if _, err := interleave(ctx, systems, c.robots, v.Float("rate"), warm); err != nil {
+	if _, err := interleave(ctx, all, c.robots, v.Float("rate"), warm); err != nil {
 		return err
 	}
 	time.Sleep(200 * time.Millisecond) // for the warm-up's last messages
-	for _, s := range taken {
+	for _, s := range all {
 		s.forget()
 	}
-	sent, err := interleave(ctx, systems, c.robots, v.Float("rate"), v.Duration("latency-time"))
+	sent, err := interleave(ctx, all, c.robots, v.Float("rate"), v.Duration("latency-time"))
 	if err != nil {
 		return err
 	}
-	if err := await(ctx, taken, sent*c.subscribers); err != nil {
+	if err := await(ctx, all, sent*c.subscribers); err != nil {
 		return err
 	}
-	reportLatency(v, c, sent, taken, report)
+	reportLatency(v, c, all, report)
 	return nil
 }
 
 // interleave has all robots publish on the systems in turn, evenly spread, and
 // tells how many readings each system got.
-func interleave(ctx context.Context, systems []system, robots int, rate float64, length time.Duration) (int, error) {
+func interleave(ctx context.Context, systems []*measured, robots int, rate float64, length time.Duration) (int, error) {
 	step := time.Duration(float64(time.Second) / rate / float64(robots) / float64(len(systems)))
 	tick := time.NewTicker(max(step, 1))
 	defer tick.Stop()
@@ -189,10 +208,10 @@ func interleave(ctx context.Context, systems []system, robots int, rate float64,
 }
 
 // await waits until all have come.
-func await(ctx context.Context, taken []*samples, each int) error {
+func await(ctx context.Context, all []*measured, each int) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	for _, s := range taken {
+	for _, s := range all {
 		for s.count() < each {
 			select {
 			case <-time.After(10 * time.Millisecond):
@@ -204,26 +223,28 @@ func await(ctx context.Context, taken []*samples, each int) error {
 	return nil
 }
 
-func reportLatency(v Values, c crowding, sent int, taken []*samples, report func(Result)) {
-	at := fmt.Sprintf("%d robots, %v Hz, %d subscribers", c.robots, v.Float("rate"), c.subscribers)
+func reportLatency(v Values, c crowding, all []*measured, report func(Result)) {
+	at := fmt.Sprintf(", %d robots, %v Hz, %d subscribers", c.robots, v.Float("rate"), c.subscribers)
 	quantiles := []struct {
 		name string
 		q    float64
 	}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}}
-	for i, s := range taken {
-		name := [...]string{"callboard, ", "mosquitto, "}[i] + at
-		report(Result{Case: name, Metric: "messages received", Value: float64(s.count()), Unit: "1"})
+	for _, s := range all {
+		report(Result{Case: s.name + at, Metric: "messages received", Value: float64(s.count()), Unit: "1"})
 		for _, q := range quantiles {
-			report(Result{Case: name, Metric: "latency " + q.name, Value: s.quantile(q.q).Seconds() * 1e6, Unit: "us"})
+			report(Result{Case: s.name + at, Metric: "latency " + q.name, Value: s.quantile(q.q).Seconds() * 1e6, Unit: "us"})
 		}
 	}
-	if len(taken) < 2 {
-		report(Result{Case: "mosquitto (not found), " + at, Metric: "messages received", Value: 0, Unit: "1"})
-		return
+	if len(all) == 1 {
+		report(Result{Case: "mosquitto (not found)" + at, Metric: "messages received", Value: 0, Unit: "1"})
 	}
-	for _, q := range quantiles {
-		ratio := float64(taken[0].quantile(q.q)) / float64(taken[1].quantile(q.q))
-		report(Result{Case: "callboard / mosquitto, " + at, Metric: "latency " + q.name, Value: ratio, Unit: "ratio"})
-		report(Result{Case: "callboard / mosquitto, " + at, Metric: "latency " + q.name + ", median of the seconds", Value: medianRatio(taken[0], taken[1], q.q), Unit: "ratio"})
+	ours := all[0]
+	for _, theirs := range all[1:] {
+		name := ours.name + " / " + theirs.name + at
+		for _, q := range quantiles {
+			ratio := float64(ours.quantile(q.q)) / float64(theirs.quantile(q.q))
+			report(Result{Case: name, Metric: "latency " + q.name, Value: ratio, Unit: "ratio"})
+			report(Result{Case: name, Metric: "latency " + q.name + ", median of the seconds", Value: medianRatio(&ours.samples, &theirs.samples, q.q), Unit: "ratio"})
+		}
 	}
 }

@@ -33,9 +33,10 @@ type publisher struct {
 	due    chan struct{}
 }
 
-// newMosquitto connects publishers and subscribers. template is a notification
-// of ours: the messages are that, each with its own time.
-func newMosquitto(ctx context.Context, c crowding, path, dir string, template []byte, time0 clock, to *samples) (*relay, error) {
+// newMosquitto connects publishers, over TCP as the robots are, and subscribers.
+// template is a notification of ours: the messages are that, each with its own
+// time.
+func newMosquitto(ctx context.Context, c crowding, path, dir string, webSockets bool, template []byte, time0 clock, to *samples) (*relay, error) {
 	at := bytes.Index(template, []byte(`"time":`)) + len(`"time":`)
 	end := bytes.IndexByte(template[at:], ',')
 	if end < 0 {
@@ -56,7 +57,11 @@ func newMosquitto(ctx context.Context, c crowding, path, dir string, template []
 		r.running.Go(func() { r.send(p) })
 	}
 	for i := range c.subscribers {
-		s, err := dialMQTT(ctx, r.broker.address, fmt.Sprintf("subscriber-%d", i))
+		dial, address := dialMQTT, r.broker.address
+		if webSockets {
+			dial, address = dialMQTTOverWebSocket, r.broker.webSockets
+		}
+		s, err := dial(ctx, address, fmt.Sprintf("subscriber-%d", i))
 		if err == nil {
 			r.clients = append(r.clients, s)
 			err = s.subscribe("robots/#")

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +13,15 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
-// mosquitto is an MQTT broker in a process of its own, on a free port.
+// mosquitto is an MQTT broker in a process of its own, on free ports.
 type mosquitto struct {
-	address string
-	process *exec.Cmd
+	address    string
+	webSockets string // the address for MQTT over WebSocket
+	process    *exec.Cmd
 }
 
 // findMosquitto gives the path of Debian's mosquitto, "" if it is not there.
@@ -32,17 +36,19 @@ func findMosquitto() string {
 	return ""
 }
 
+// listenWithin is how long mosquitto may take until it listens.
+const listenWithin = 10 * time.Second
+
 // startMosquitto starts mosquitto with nothing on but what is measured.
 func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addresses, err := freeAddresses(2)
 	if err != nil {
 		return nil, err
 	}
-	m := &mosquitto{address: l.Addr().String()}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
+	m := &mosquitto{address: addresses[0].String(), webSockets: addresses[1].String()}
 	settings := filepath.Join(dir, "mosquitto.conf")
-	text := fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\npersistence false\nlog_type none\n", port)
+	text := fmt.Sprintf("listener %d 127.0.0.1\nlistener %d 127.0.0.1\nprotocol websockets\n"+
+		"allow_anonymous true\nset_tcp_nodelay true\npersistence false\nlog_type none\n", addresses[0].Port, addresses[1].Port)
 	if os.Geteuid() == 0 {
 		text += "user root\n" // it reads its settings as that user
 	}
@@ -50,21 +56,41 @@ func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
 		return nil, err
 	}
 	m.process = exec.Command(path, "-c", settings)
+	var said bytes.Buffer // read when it has ended
+	m.process.Stderr = &said
 	if err := m.process.Start(); err != nil {
 		return nil, err
 	}
+	late := time.After(listenWithin)
 	for {
-		conn, err := net.Dial("tcp", m.address)
+		conn, err := net.Dial("tcp", m.webSockets) // it opens this one last
 		if err == nil {
 			conn.Close()
 			return m, nil
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
+		case <-late:
+			stopped := m.stop()
+			return nil, errors.Join(fmt.Errorf("after %v it does not listen for WebSockets, expected a mosquitto that is built with them: %w; it said %q", listenWithin, err, said.Bytes()), stopped)
 		case <-ctx.Done():
 			return nil, errors.Join(ctx.Err(), m.stop())
 		}
 	}
+}
+
+// freeAddresses gives addresses on loopback that nobody listens on.
+func freeAddresses(n int) ([]*net.TCPAddr, error) {
+	var free []*net.TCPAddr
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // behind the last: each is another
+		free = append(free, l.Addr().(*net.TCPAddr))
+	}
+	return free, nil
 }
 
 func (m *mosquitto) stop() error { return terminate(m.process) }
@@ -118,6 +144,34 @@ func dialMQTT(ctx context.Context, address, client string) (*mqttClient, error) 
 	if err != nil {
 		return nil, err
 	}
+	return startMQTT(conn, client)
+}
+
+// dialMQTTOverWebSocket connects over a WebSocket.
+func dialMQTTOverWebSocket(ctx context.Context, address, client string) (*mqttClient, error) {
+	dialer := websocket.Dialer{Subprotocols: []string{"mqtt"}, ReadBufferSize: 64 << 10}
+	ws, _, err := dialer.DialContext(ctx, "ws://"+address+"/mqtt", nil)
+	if err != nil {
+		return nil, err
+	}
+	return startMQTT(&messages{ws.NetConn(), ws, websocket.JoinMessages(ws, "")}, client)
+}
+
+// messages is a connection whose bytes go in binary messages of a WebSocket,
+// which may be cut anywhere (MQTT 3.1.1, 6).
+type messages struct {
+	net.Conn
+	ws     *websocket.Conn
+	joined io.Reader
+}
+
+func (m *messages) Read(b []byte) (int, error) { return m.joined.Read(b) }
+
+func (m *messages) Write(b []byte) (int, error) {
+	return len(b), m.ws.WriteMessage(websocket.BinaryMessage, b)
+}
+
+func startMQTT(conn net.Conn, client string) (*mqttClient, error) {
 	c := &mqttClient{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
 	const version, clean, keepAlive = 4, 2, 0
 	body := appendMQTTText(nil, "MQTT")
