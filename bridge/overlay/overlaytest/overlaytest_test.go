@@ -44,7 +44,7 @@ var kinds = []struct {
 // change has broken.
 const (
 	known = 400
-	held  = 48_000
+	held  = 1_000_000
 )
 
 // TestSchedules runs random schedules of each kind from seed 0, each twice.
