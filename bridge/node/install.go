@@ -148,11 +148,10 @@ func subscriptionsOf(in overlay.Input) []*overlay.Subscription {
 	return nil
 }
 
-// names converts what a reading matched to what goes over the wire.
-func names(matches []subscribe.Match) []protocol.Matched {
-	out := make([]protocol.Matched, len(matches))
-	for i, m := range matches {
-		out[i] = protocol.Matched{ID: m.ID, State: m.State, Values: m.Values}
+// appendNames appends what a reading matched, as it goes over the wire.
+func appendNames(dst []protocol.Matched, matches []subscribe.Match) []protocol.Matched {
+	for _, m := range matches {
+		dst = append(dst, protocol.Matched{ID: m.ID, State: m.State, Values: m.Values})
 	}
-	return out
+	return dst
 }

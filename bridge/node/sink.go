@@ -76,10 +76,17 @@ func (n *Node) reading(it *item) *overlay.Matched {
 		Reading: &overlay.Reading{Robot: it.robot, Interface: m.Interface, Index: m.Index, Time: m.Time, JSON: m.Reading, Arrived: it.decoded},
 		Hits:    make([]overlay.Hit, 0, len(m.Matches)),
 	}
+	count := 0
+	for _, k := range m.Matches {
+		count += len(k.Subscriptions)
+	}
+	names := make([]protocol.Matched, 0, count) // of all clients: one allocation
 	for _, k := range m.Matches {
 		h := overlay.Handle(k.Key)
 		if s := n.sets[h]; s != nil {
-			in.Hits = append(in.Hits, overlay.Hit{Handle: h, Set: s.setAt(m.Version), Names: names(k.Subscriptions)})
+			from := len(names)
+			names = appendNames(names, k.Subscriptions)
+			in.Hits = append(in.Hits, overlay.Hit{Handle: h, Set: s.setAt(m.Version), Names: names[from:len(names):len(names)]})
 		}
 	}
 	return in

@@ -13,6 +13,11 @@ const (
 	nameOverhead = 48
 )
 
+// keepItems is how many items a queue keeps room for that holds few: what comes
+// between two acknowledgements of a client that reads, twice that since queues
+// grow by doubling, and what append rounds up.
+const keepItems = 160
+
 // item is a notification (from == to), or a gap (no reading).
 type item struct {
 	from, to uint64
@@ -173,7 +178,7 @@ func (b *buffer) drop(num uint64) {
 // dead out, once they are the greater part.
 func (b *buffer) compact() {
 	if b.head == len(b.items) {
-		if cap(b.items) > 32 {
+		if cap(b.items) > keepItems {
 			b.items = nil
 		}
 		b.items, b.head, b.next, b.dead = b.items[:0], 0, 0, 0
@@ -200,7 +205,7 @@ func (b *buffer) shift() {
 		next = len(kept)
 	}
 	clear(b.items[len(kept):])
-	if cap(kept) > 4*len(kept)+64 {
+	if cap(kept) > max(keepItems, 4*len(kept)+64) {
 		kept = append(make([]item, 0, 2*len(kept)), kept...)
 	}
 	b.items, b.head, b.next, b.dead = kept, 0, next, 0

@@ -17,9 +17,10 @@ the broker at its one end gives readings:
 
   simulator  the brokers' rules in a simulated network where only links take time:
              messages between brokers (each is one hop) against the least that
-             there can be, their bytes, how much waits at a broker, and how long
-             hand-overs take; for several shares of programs that move within a
-             second, lengths of the moves, and absences
+             there can be (a replay of more than 64 KiB crosses as several, of
+             which the least has one), their bytes, how much waits at a broker,
+             and how long hand-overs take; for several shares of programs that
+             move within a second, lengths of the moves, and absences
   processes  the same with brokers in processes of their own (callboard serve),
              links over TCP that are slow on purpose, robots on TCP, and programs
              on WebSockets: from Move to the first notification at the new broker

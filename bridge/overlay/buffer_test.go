@@ -1,0 +1,49 @@
+package overlay
+
+import "testing"
+
+// TestBufferKeepsRoom has a client acknowledge each 64 notifications, all or
+// all but the newest: its queue, once it is that long, allocates no more.
+func TestBufferKeepsRoom(t *testing.T) {
+	for _, late := range []uint64{0, 10} {
+		held := int64(0)
+		b := buffer{held: &held}
+		r := &Reading{JSON: []byte(`{}`)}
+		round := func() {
+			for range 64 {
+				b.push(item{from: b.last + 1, to: b.last + 1, reading: r, size: itemOverhead})
+				b.flight.count++
+				b.flight.bytes += itemOverhead
+				b.next = len(b.items)
+			}
+			b.drop(b.last - late)
+		}
+		round()
+		round()
+		if n := testing.AllocsPerRun(100, round); n != 0 {
+			t.Errorf("%d late: %v allocations a round", late, n)
+		}
+		b.drop(b.last)
+		if b.count != 0 || held != 0 || !b.empty() {
+			t.Errorf("%d late: %d notifications and %d bytes are left", late, b.count, held)
+		}
+	}
+}
+
+// TestBufferGivesRoomBack sees that a long queue does not keep its room.
+func TestBufferGivesRoomBack(t *testing.T) {
+	held := int64(0)
+	b := buffer{held: &held}
+	r := &Reading{JSON: []byte(`{}`)}
+	for range 10_000 {
+		b.push(item{from: b.last + 1, to: b.last + 1, reading: r, size: itemOverhead})
+	}
+	b.drop(b.last - 10)
+	if cap(b.items) > keepItems {
+		t.Errorf("10 items have room for %d", cap(b.items))
+	}
+	b.drop(b.last)
+	if cap(b.items) > keepItems {
+		t.Errorf("no items have room for %d", cap(b.items))
+	}
+}
