@@ -143,22 +143,8 @@ func (s *Subscriber) read() error {
 // frame reads a frame's header and waits for its payload, which stays in the
 // reader's buffer. The broker does not cut messages into several frames.
 func (s *Subscriber) frame() (opcode byte, payload []byte, err error) {
-	head, err := s.in.Peek(2)
+	opcode, size, err := FrameHeader(s.in)
 	if err != nil {
-		return 0, nil, err
-	}
-	opcode = head[0] & 15
-	size, skip := int(head[1]), 2
-	switch size {
-	case 126:
-		if head, err = s.in.Peek(4); err != nil {
-			return 0, nil, err
-		}
-		size, skip = int(binary.BigEndian.Uint16(head[2:])), 4
-	case 127:
-		return 0, nil, errors.New("a frame above 64 KiB")
-	}
-	if _, err = s.in.Discard(skip); err != nil {
 		return 0, nil, err
 	}
 	payload, err = s.in.Peek(size)
@@ -166,6 +152,28 @@ func (s *Subscriber) frame() (opcode byte, payload []byte, err error) {
 		err = io.ErrShortBuffer
 	}
 	return opcode, payload, err
+}
+
+// FrameHeader reads the header of a WebSocket frame that a server sends, and
+// gives the size of the payload that follows.
+func FrameHeader(in *bufio.Reader) (opcode byte, size int, err error) {
+	head, err := in.Peek(2)
+	if err != nil {
+		return 0, 0, err
+	}
+	opcode = head[0] & 15
+	size, skip := int(head[1]), 2
+	switch size {
+	case 126:
+		if head, err = in.Peek(4); err != nil {
+			return 0, 0, err
+		}
+		size, skip = int(binary.BigEndian.Uint16(head[2:])), 4
+	case 127:
+		return 0, 0, errors.New("a frame above 64 KiB")
+	}
+	_, err = in.Discard(skip)
+	return opcode, size, err
 }
 
 var (

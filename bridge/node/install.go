@@ -3,7 +3,6 @@ package node
 import (
 	"callboard/bridge/overlay"
 	"callboard/subscribe"
-	"callboard/subscribe/protocol"
 )
 
 // set is what the matcher holds for one key.
@@ -146,12 +145,4 @@ func subscriptionsOf(in overlay.Input) []*overlay.Subscription {
 		return []*overlay.Subscription{in.Subscription}
 	}
 	return nil
-}
-
-// appendNames appends what a reading matched, as it goes over the wire.
-func appendNames(dst []protocol.Matched, matches []subscribe.Match) []protocol.Matched {
-	for _, m := range matches {
-		dst = append(dst, protocol.Matched{ID: m.ID, State: m.State, Values: m.Values})
-	}
-	return dst
 }

@@ -85,7 +85,9 @@ func (n *Node) reading(it *item) *overlay.Matched {
 		h := overlay.Handle(k.Key)
 		if s := n.sets[h]; s != nil {
 			from := len(names)
-			names = appendNames(names, k.Subscriptions)
+			for _, match := range k.Subscriptions {
+				names = append(names, protocol.Matched{ID: match.ID, State: match.State, Values: match.Values})
+			}
 			in.Hits = append(in.Hits, overlay.Hit{Handle: h, Set: s.setAt(m.Version), Names: names[from:len(names):len(names)]})
 		}
 	}

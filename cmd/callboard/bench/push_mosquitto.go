@@ -56,11 +56,11 @@ func newMosquitto(ctx context.Context, c crowding, path, dir string, webSockets 
 		r.publishers = append(r.publishers, p)
 		r.running.Go(func() { r.send(p) })
 	}
+	dial, address := dialMQTT, r.broker.address
+	if webSockets {
+		dial, address = dialMQTTOverWebSocket, r.broker.webSockets
+	}
 	for i := range c.subscribers {
-		dial, address := dialMQTT, r.broker.address
-		if webSockets {
-			dial, address = dialMQTTOverWebSocket, r.broker.webSockets
-		}
 		s, err := dial(ctx, address, fmt.Sprintf("subscriber-%d", i))
 		if err == nil {
 			r.clients = append(r.clients, s)

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"callboard/bridge/benchtest"
+
 	"github.com/gorilla/websocket"
 )
 
@@ -41,14 +43,18 @@ const listenWithin = 10 * time.Second
 
 // startMosquitto starts mosquitto with nothing on but what is measured.
 func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
-	addresses, err := freeAddresses(2)
+	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	m := &mosquitto{address: addresses[0].String(), webSockets: addresses[1].String()}
+	webSockets, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	m := &mosquitto{address: address, webSockets: webSockets}
 	settings := filepath.Join(dir, "mosquitto.conf")
-	text := fmt.Sprintf("listener %d 127.0.0.1\nlistener %d 127.0.0.1\nprotocol websockets\n"+
-		"allow_anonymous true\nset_tcp_nodelay true\npersistence false\nlog_type none\n", addresses[0].Port, addresses[1].Port)
+	text := listener(address) + listener(webSockets) + "protocol websockets\n" +
+		"allow_anonymous true\nset_tcp_nodelay true\npersistence false\nlog_type none\n"
 	if os.Geteuid() == 0 {
 		text += "user root\n" // it reads its settings as that user
 	}
@@ -79,18 +85,10 @@ func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
 	}
 }
 
-// freeAddresses gives addresses on loopback that nobody listens on.
-func freeAddresses(n int) ([]*net.TCPAddr, error) {
-	var free []*net.TCPAddr
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // behind the last: each is another
-		free = append(free, l.Addr().(*net.TCPAddr))
-	}
-	return free, nil
+// listener is the line of mosquitto's settings for an address.
+func listener(address string) string {
+	host, port, _ := net.SplitHostPort(address) // it is freeAddress's
+	return "listener " + port + " " + host + "\n"
 }
 
 func (m *mosquitto) stop() error { return terminate(m.process) }
@@ -112,9 +110,11 @@ func terminate(c *exec.Cmd) error {
 
 // mqttClient is as much of MQTT 3.1.1 as QoS 0 needs.
 type mqttClient struct {
-	conn net.Conn
-	in   *bufio.Reader
-	out  []byte
+	conn   net.Conn
+	in     *bufio.Reader
+	out    io.Writer // takes whole packets
+	framed bool      // each packet comes in a WebSocket frame
+	packet []byte    // that is being written
 }
 
 // MQTT's packet types, with the flags that they must have.
@@ -144,35 +144,34 @@ func dialMQTT(ctx context.Context, address, client string) (*mqttClient, error) 
 	if err != nil {
 		return nil, err
 	}
-	return startMQTT(conn, client)
+	return startMQTT(&mqttClient{conn: conn, out: conn}, client)
 }
 
-// dialMQTTOverWebSocket connects over a WebSocket.
+// dialMQTTOverWebSocket connects over a WebSocket. As the subscribers of ours
+// do, the client reads the frames itself.
 func dialMQTTOverWebSocket(ctx context.Context, address, client string) (*mqttClient, error) {
-	dialer := websocket.Dialer{Subprotocols: []string{"mqtt"}, ReadBufferSize: 64 << 10}
+	dialer := websocket.Dialer{Subprotocols: []string{"mqtt"}}
 	ws, _, err := dialer.DialContext(ctx, "ws://"+address+"/mqtt", nil)
 	if err != nil {
 		return nil, err
 	}
-	return startMQTT(&messages{ws.NetConn(), ws, websocket.JoinMessages(ws, "")}, client)
+	return startMQTT(&mqttClient{conn: ws.NetConn(), out: binaryMessages{ws}, framed: true}, client)
 }
 
-// messages is a connection whose bytes go in binary messages of a WebSocket,
-// which may be cut anywhere (MQTT 3.1.1, 6).
-type messages struct {
-	net.Conn
-	ws     *websocket.Conn
-	joined io.Reader
+// binaryMessages writes to a WebSocket.
+type binaryMessages struct{ ws *websocket.Conn }
+
+func (m binaryMessages) Write(b []byte) (int, error) {
+	if err := m.ws.WriteMessage(websocket.BinaryMessage, b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
-func (m *messages) Read(b []byte) (int, error) { return m.joined.Read(b) }
-
-func (m *messages) Write(b []byte) (int, error) {
-	return len(b), m.ws.WriteMessage(websocket.BinaryMessage, b)
-}
-
-func startMQTT(conn net.Conn, client string) (*mqttClient, error) {
-	c := &mqttClient{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
+// startMQTT says hello. A server says nothing before, so that nothing is lost
+// in the WebSocket library's own buffer.
+func startMQTT(c *mqttClient, client string) (*mqttClient, error) {
+	c.in = bufio.NewReaderSize(c.conn, 64<<10)
 	const version, clean, keepAlive = 4, 2, 0
 	body := appendMQTTText(nil, "MQTT")
 	body = appendMQTTText(append(body, version, clean, 0, keepAlive), client)
@@ -187,7 +186,7 @@ func (c *mqttClient) subscribe(topic string) error {
 // ask sends a packet and waits for its answer, whose last byte is 0 if all is
 // well.
 func (c *mqttClient) ask(kind byte, body []byte, answer byte, size int) error {
-	if _, err := c.conn.Write(append(appendLength([]byte{kind}, len(body)), body...)); err != nil {
+	if _, err := c.out.Write(append(appendLength([]byte{kind}, len(body)), body...)); err != nil {
 		return err
 	}
 	got, b, err := c.read()
@@ -202,14 +201,20 @@ func (c *mqttClient) ask(kind byte, body []byte, answer byte, size int) error {
 
 func (c *mqttClient) publish(topic string, payload []byte) error {
 	size := 2 + len(topic) + len(payload)
-	c.out = appendMQTTText(appendLength(append(c.out[:0], mqttPublish), size), topic)
-	c.out = append(c.out, payload...)
-	_, err := c.conn.Write(c.out)
+	c.packet = appendMQTTText(appendLength(append(c.packet[:0], mqttPublish), size), topic)
+	c.packet = append(c.packet, payload...)
+	_, err := c.out.Write(c.packet)
 	return err
 }
 
 // read gives the next packet; the body is valid until the next call.
 func (c *mqttClient) read() (kind byte, body []byte, err error) {
+	frame := 0 // bytes of it that are left
+	if c.framed {
+		if _, frame, err = benchtest.FrameHeader(c.in); err != nil {
+			return 0, nil, err
+		}
+	}
 	if kind, err = c.in.ReadByte(); err != nil {
 		return 0, nil, err
 	}
@@ -226,6 +231,9 @@ func (c *mqttClient) read() (kind byte, body []byte, err error) {
 	}
 	if size > c.in.Size() {
 		return 0, nil, fmt.Errorf("an MQTT packet of %d bytes", size)
+	}
+	if head := 1 + len(appendLength(nil, size)); c.framed && head+size != frame { // MQTT allows it, mosquitto does not do it
+		return 0, nil, fmt.Errorf("an MQTT packet of %d bytes in a frame of %d", head+size, frame)
 	}
 	if body, err = c.in.Peek(size); err != nil {
 		return 0, nil, err
