@@ -16,6 +16,7 @@ import (
 	"callboard/bridge/config"
 	"callboard/bridge/gateway"
 	"callboard/bridge/link"
+	"callboard/bridge/metric"
 	"callboard/bridge/node"
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
@@ -25,8 +26,6 @@ import (
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -95,8 +94,7 @@ func (b *Bridge) build() error {
 	if err != nil {
 		return err
 	}
-	metrics := prometheus.NewRegistry()
-	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics := metric.New()
 	b.measureStore(metrics)
 	if b.node, err = b.newNode(matcher, metrics); err != nil {
 		return err
@@ -123,7 +121,7 @@ func (b *Bridge) build() error {
 	return b.newPush(metrics)
 }
 
-func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *prometheus.Registry) (*node.Node, error) {
+func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *metric.Set) (*node.Node, error) {
 	c := b.config.Config
 	restored := b.store.Restored()
 	return node.New(node.Config{
@@ -147,7 +145,7 @@ func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *prometheus.Registr
 	})
 }
 
-func (b *Bridge) newPush(metrics *prometheus.Registry) error {
+func (b *Bridge) newPush(metrics *metric.Set) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
@@ -175,19 +173,16 @@ func (b *Bridge) plan(world string) ([]byte, bool) {
 	return b.robots.Plan(world)
 }
 
-// measureStore registers what the store counts.
-func (b *Bridge) measureStore(metrics *prometheus.Registry) {
-	store := b.store
-	count := func(name, help string, value func(spool.Stats) float64) {
-		metrics.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "callboard_spool_" + name, Help: help},
-			func() float64 { return value(store.Stats()) }))
+// measureStore adds what the store counts.
+func (b *Bridge) measureStore(metrics *metric.Set) {
+	add := func(name, help string, value func(spool.Stats) float64) {
+		metrics.Func("callboard_spool_"+name, help, func() float64 { return value(b.store.Stats()) })
 	}
-	count("records_total", "Records appended.", func(s spool.Stats) float64 { return float64(s.Records) })
-	count("bytes_total", "Bytes appended.", func(s spool.Stats) float64 { return float64(s.Bytes) })
-	count("commits_total", "Commits to the disk.", func(s spool.Stats) float64 { return float64(s.Commits) })
-	count("failures_total", "Commits that failed.", func(s spool.Stats) float64 { return float64(s.Failures) })
-	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "callboard_spool_waiting_bytes", Help: "Bytes appended and not on the disk yet."},
-		func() float64 { return float64(store.Stats().Waiting) }))
+	add("records_total", "Records appended.", func(s spool.Stats) float64 { return float64(s.Records) })
+	add("bytes_total", "Bytes appended.", func(s spool.Stats) float64 { return float64(s.Bytes) })
+	add("commits_total", "Commits to the disk.", func(s spool.Stats) float64 { return float64(s.Commits) })
+	add("failures_total", "Commits that failed.", func(s spool.Stats) float64 { return float64(s.Failures) })
+	add("waiting_bytes", "Bytes appended and not on the disk yet.", func(s spool.Stats) float64 { return float64(s.Waiting) })
 }
 
 // Run serves until ctx ends. It can be called once, and closes the Bridge.

@@ -2,12 +2,11 @@ package bridge
 
 import (
 	"callboard/bridge/gateway"
-
-	"github.com/prometheus/client_golang/prometheus"
+	"callboard/bridge/metric"
 )
 
 // newGateway makes the Player servers that programs attach to, if any.
-func (b *Bridge) newGateway(metrics *prometheus.Registry) error {
+func (b *Bridge) newGateway(metrics *metric.Set) error {
 	c := b.config.Config
 	if c.Gateway.Listen == "" {
 		return nil

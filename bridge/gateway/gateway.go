@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"callboard/bridge/config"
+	"callboard/bridge/metric"
 	"callboard/player/client"
 	"callboard/player/server"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -37,7 +37,7 @@ type Config struct {
 	// in turn, are the gateway's.
 	Players []Player
 	// Metrics gets callboard_gateway_*. Default: none.
-	Metrics *prometheus.Registry
+	Metrics *metric.Set
 	// Logger takes what happens to connections. Default: discarded.
 	Logger *slog.Logger
 }
@@ -108,7 +108,7 @@ func New(c Config) (*Gateway, error) {
 		}
 	}
 	if c.Metrics != nil {
-		c.Metrics.MustRegister(metrics{g})
+		g.measure(c.Metrics)
 	}
 	return g, nil
 }

@@ -1,36 +1,33 @@
 package gateway
 
 import (
+	"callboard/bridge/metric"
 	"callboard/player/server"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics shows what the ports count by themselves, when somebody looks. The
-// label robot is "*" where robots share a port.
-type metrics struct{ gateway *Gateway }
-
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("callboard_gateway_"+name, help, append([]string{"robot"}, labels...), nil)
+// family describes what the ports count by themselves. The label robot is "*"
+// where robots share a port.
+func family(name, help string, labels ...string) *metric.Family {
+	return metric.NewFamily("callboard_gateway_"+name, help, append([]string{"robot"}, labels...)...)
 }
 
 var (
-	programs = describe("clients", "Player programs that are connected.")
+	programs = family("clients", "Player programs that are connected.")
 
 	portFigures = []struct {
-		desc  *prometheus.Desc
-		value func(server.Stats) uint64
+		family *metric.Family
+		value  func(server.Stats) uint64
 	}{
-		{describe("connections_total", "Connections taken."), func(s server.Stats) uint64 { return s.Accepted }},
-		{describe("refused_total", "Connections refused since there were too many."), func(s server.Stats) uint64 { return s.Refused }},
-		{describe("received_messages_total", "Messages from programs."), func(s server.Stats) uint64 { return s.MessagesIn }},
-		{describe("received_bytes_total", "Bytes from programs."), func(s server.Stats) uint64 { return s.BytesIn }},
-		{describe("sent_messages_total", "Messages to programs."), func(s server.Stats) uint64 { return s.MessagesOut }},
-		{describe("sent_bytes_total", "Bytes to programs."), func(s server.Stats) uint64 { return s.BytesOut }},
-		{describe("passed_readings_total", "Readings of devices that a program has open, each once."), func(s server.Stats) uint64 { return s.Published }},
+		{family("connections_total", "Connections taken."), func(s server.Stats) uint64 { return s.Accepted }},
+		{family("refused_total", "Connections refused since there were too many."), func(s server.Stats) uint64 { return s.Refused }},
+		{family("received_messages_total", "Messages from programs."), func(s server.Stats) uint64 { return s.MessagesIn }},
+		{family("received_bytes_total", "Bytes from programs."), func(s server.Stats) uint64 { return s.BytesIn }},
+		{family("sent_messages_total", "Messages to programs."), func(s server.Stats) uint64 { return s.MessagesOut }},
+		{family("sent_bytes_total", "Bytes to programs."), func(s server.Stats) uint64 { return s.BytesOut }},
+		{family("passed_readings_total", "Readings of devices that a program has open, each once."), func(s server.Stats) uint64 { return s.Published }},
 	}
 
-	dropped     = describe("dropped_total", "Messages that were not passed on, by reason.", "reason")
+	dropped     = family("dropped_total", "Messages that were not passed on, by reason.", "reason")
 	dropReasons = []struct {
 		reason string
 		value  func(server.Stats) uint64
@@ -47,37 +44,34 @@ var (
 		{"late_answer", func(s server.Stats) uint64 { return s.LateAnswers }},
 	}
 
-	stalled    = describe("stalled_total", "Programs disconnected since they took nothing.")
-	unanswered = describe("requests_unanswered_total", "Requests refused since the robot did not answer in time.")
-	refused    = describe("requests_refused_total", "Requests refused at once, by reason.", "reason")
-	lost       = describe("commands_dropped_total", "Commands dropped, by reason.", "reason")
-	notOpened  = describe("opens_refused_total", "Devices that could not be opened.")
+	stalled    = family("stalled_total", "Programs disconnected since they took nothing.")
+	unanswered = family("requests_unanswered_total", "Requests refused since the robot did not answer in time.")
+	refused    = family("requests_refused_total", "Requests refused at once, by reason.", "reason")
+	lost       = family("commands_dropped_total", "Commands dropped, by reason.", "reason")
+	notOpened  = family("opens_refused_total", "Devices that could not be opened.")
 )
 
-// Describe lists the figures.
-func (m metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{programs, dropped, stalled, unanswered, refused, lost, notOpened} {
-		out <- d
-	}
+// measure adds the metrics.
+func (g *Gateway) measure(to *metric.Set) {
+	families := []*metric.Family{programs, dropped, stalled, unanswered, refused, lost, notOpened}
 	for _, f := range portFigures {
-		out <- f.desc
+		families = append(families, f.family)
 	}
+	to.Add(g.figures, families...)
 }
 
-// Collect gives the figures as they are now.
-func (m metrics) Collect(out chan<- prometheus.Metric) {
-	count := func(d *prometheus.Desc, n uint64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
-	}
-	for _, p := range m.gateway.ports {
+// figures gives the figures as they are now.
+func (g *Gateway) figures(to *metric.Scrape) {
+	count := func(f *metric.Family, n uint64, labels ...string) { to.Give(f, float64(n), labels...) }
+	for _, p := range g.ports {
 		name := "*"
 		if len(p.robots) == 1 {
 			name = p.robots[0].name
 		}
 		s := p.server.Stats()
-		out <- prometheus.MustNewConstMetric(programs, prometheus.GaugeValue, float64(s.Clients), name)
+		to.Give(programs, float64(s.Clients), name)
 		for _, f := range portFigures {
-			count(f.desc, f.value(s), name)
+			count(f.family, f.value(s), name)
 		}
 		for _, d := range dropReasons {
 			count(dropped, d.value(s), name, d.reason)

@@ -2,57 +2,30 @@ package node
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
+	"callboard/bridge/metric"
 	"callboard/bridge/overlay"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
-// counters are what the node counts itself.
-type counters struct {
-	dropped prometheus.Counter
+// figure is one of the state machine's own counts.
+type figure struct {
+	family *metric.Family
+	value  func(*overlay.Stats) float64
 }
 
-// measure makes the metrics and, with a registry, registers them.
-func (n *Node) measure(r *prometheus.Registry) {
-	n.count = counters{
-		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "callboard_node_readings_dropped_total", Help: "Matched readings dropped because the broker's queue was full.",
-		}),
-	}
-	if r == nil {
-		return
-	}
-	r.MustRegister(n.count.dropped, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "callboard_node_queue_length", Help: "Inputs that wait for the broker's goroutine.",
-	}, func() float64 { return float64(n.queue.length()) }), &overlayMetrics{n})
+func counter(name, help string, value func(*overlay.Stats) uint64) figure {
+	return gauge(name+"_total", help, func(s *overlay.Stats) float64 { return float64(value(s)) })
 }
 
-// overlayMetrics shows the state machine's own counts. They are asked for when
-// somebody looks.
-type overlayMetrics struct{ node *Node }
-
-// metric is one of the overlay's figures.
-type metric struct {
-	desc  *prometheus.Desc
-	kind  prometheus.ValueType
-	value func(*overlay.Stats) float64
-}
-
-func counter(name, help string, value func(*overlay.Stats) uint64) metric {
-	return metric{
-		prometheus.NewDesc("callboard_overlay_"+name+"_total", help, nil, nil), prometheus.CounterValue,
-		func(s *overlay.Stats) float64 { return float64(value(s)) },
-	}
-}
-
-func gauge(name, help string, value func(*overlay.Stats) float64) metric {
-	return metric{prometheus.NewDesc("callboard_overlay_"+name, help, nil, nil), prometheus.GaugeValue, value}
+func gauge(name, help string, value func(*overlay.Stats) float64) figure {
+	return figure{metric.NewFamily("callboard_overlay_"+name, help), value}
 }
 
 var (
-	overlayFigures = []metric{
+	overlayFigures = []figure{
 		counter("readings", "Readings that matched somebody.", func(s *overlay.Stats) uint64 { return s.Readings }),
 		counter("notifications_given", "Sequence numbers given.", func(s *overlay.Stats) uint64 { return s.Given }),
 		counter("notifications_sent", "Notifications sent, those sent again included.", func(s *overlay.Stats) uint64 { return s.Notified }),
@@ -76,30 +49,34 @@ var (
 		gauge("waiting", "Notifications that are not acknowledged.", func(s *overlay.Stats) float64 { return float64(s.Waiting) }),
 		gauge("held_bytes", "Bytes of readings in all inboxes.", func(s *overlay.Stats) float64 { return float64(s.HeldBytes) }),
 	}
-	overlayLost = prometheus.NewDesc("callboard_overlay_lost_total", "Notifications that became a gap, by reason.", []string{"reason"}, nil)
+	overlayLost = metric.NewFamily("callboard_overlay_lost_total", "Notifications that became a gap, by reason.", "reason")
 )
 
-// Describe lists the figures.
-func (m *overlayMetrics) Describe(out chan<- *prometheus.Desc) {
+// measure adds the metrics of the node and of its state machine.
+func (n *Node) measure(to *metric.Set) {
+	n.dropped = to.Counter("callboard_node_readings_dropped_total", "Matched readings dropped because the broker's queue was full.")
+	to.Func("callboard_node_queue_length", "Inputs that wait for the broker's goroutine.", func() float64 { return float64(n.queue.length()) })
+	families := []*metric.Family{overlayLost}
 	for _, f := range overlayFigures {
-		out <- f.desc
+		families = append(families, f.family)
 	}
-	out <- overlayLost
+	to.Add(n.figures, families...)
 }
 
-// Collect asks for the figures; a broker that does not answer within a second
-// shows none.
-func (m *overlayMetrics) Collect(out chan<- prometheus.Metric) {
+// figures gives the state machine's figures as they are now; a broker that does
+// not answer within a second shows none.
+func (n *Node) figures(to *metric.Scrape) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	var stats overlay.Stats
-	if err := m.node.ask(ctx, func() { stats = m.node.broker.Stats() }); err != nil {
+	if err := n.ask(ctx, func() { stats = n.broker.Stats() }); err != nil {
 		return
 	}
 	for _, f := range overlayFigures {
-		out <- prometheus.MustNewConstMetric(f.desc, f.kind, f.value(&stats))
+		to.Give(f.family, f.value(&stats))
 	}
-	for why, n := range stats.LostBy() {
-		out <- prometheus.MustNewConstMetric(overlayLost, prometheus.CounterValue, float64(n), why)
+	lost := stats.LostBy()
+	for _, why := range slices.Sorted(maps.Keys(lost)) {
+		to.Give(overlayLost, float64(lost[why]), why)
 	}
 }

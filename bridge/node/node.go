@@ -4,6 +4,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,13 +14,12 @@ import (
 	"time"
 
 	"callboard/bridge/link"
+	"callboard/bridge/metric"
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
 	"callboard/bridge/robots"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Store keeps what must outlive a crash.
@@ -41,14 +41,14 @@ type Links interface {
 // Config is what a Node needs.
 type Config struct {
 	Overlay  overlay.Config
-	URL      string               // where clients reach this broker, for lists
-	Coverage *Coverage            // where programs hang on it, for lists; nil: not told
-	Restore  []overlay.Record     // of an earlier life
-	Lost     bool                 // records may be missing at their end
-	Store    Store                // nil: nothing outlives the process
-	Matcher  *subscribe.Matcher   // required
-	Metrics  *prometheus.Registry // callboard_node_* are added; nil: none
-	Logger   *slog.Logger         // default: discard
+	URL      string             // where clients reach this broker, for lists
+	Coverage *Coverage          // where programs hang on it, for lists; nil: not told
+	Restore  []overlay.Record   // of an earlier life
+	Lost     bool               // records may be missing at their end
+	Store    Store              // nil: nothing outlives the process
+	Matcher  *subscribe.Matcher // required
+	Metrics  *metric.Set        // callboard_node_* and callboard_overlay_* are added; nil: none
+	Logger   *slog.Logger       // default: discard
 
 	// QueueLength is how many readings may wait for the broker's goroutine
 	// before further ones are dropped, counted and told as overflow. Default
@@ -114,8 +114,8 @@ type Node struct {
 	lostMu sync.Mutex
 	lost   map[string]uint64 // readings dropped for want of room, by robot
 
-	room  room
-	count counters
+	room    room
+	dropped *metric.Counter // readings for which the queue had no room
 }
 
 // conn is a client's connection.
@@ -151,7 +151,7 @@ func New(c Config) (*Node, error) {
 		compiled: map[*overlay.Subscription]*subscribe.Subscription{},
 		lost:     map[string]uint64{},
 	}
-	n.measure(c.Metrics)
+	n.measure(cmp.Or(c.Metrics, metric.New()))
 	return n, nil
 }
 

@@ -18,7 +18,7 @@ func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
 	if n.atOnce(&it) || n.queue.offer(it) {
 		return
 	}
-	n.count.dropped.Inc()
+	n.dropped.Inc()
 	n.lostMu.Lock()
 	n.lost[robot]++
 	n.lostMu.Unlock()

@@ -167,7 +167,7 @@ func (s *session) burstWritten(slot *slot, now time.Time) {
 		return
 	}
 	s.notified(&slot.item, now)
-	s.server.metrics.sentBytes.Add(float64(slot.n))
+	s.server.metrics.sentBytes.Add(slot.n)
 	s.server.metrics.notifications.Inc()
 }
 

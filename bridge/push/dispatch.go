@@ -23,7 +23,7 @@ func (s *session) reply(id string, result any, err error) {
 
 // dispatch does what a message asks for.
 func (s *session) dispatch(ctx context.Context, m any) {
-	s.server.metrics.received.WithLabelValues(op(m)).Inc()
+	s.server.metrics.received.Of(op(m)).Inc()
 	broker := s.server.config.Broker
 	var err error
 	switch m := m.(type) {
@@ -139,7 +139,7 @@ func (s *session) sayHello(ctx context.Context, m protocol.Hello) {
 	if m.Token != "" || grant == nil {
 		g, ok := s.server.tokens.grant(m.Token)
 		if !ok {
-			s.server.metrics.refused.WithLabelValues("token").Inc()
+			s.server.metrics.refused.Of("token").Inc()
 			problem := &Problem{Code: protocol.Unauthorized, Message: "no token; expected one in hello or as Authorization: Bearer"}
 			if m.Token != "" {
 				problem.Message = "the token is not known"

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gorilla/websocket"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"callboard/subscribe/protocol"
 )
@@ -21,7 +20,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.Handle("GET /ws", s.ours(http.HandlerFunc(s.webSocket)))
-	mux.Handle("GET /metrics", s.ours(s.allowed(promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))))
+	mux.Handle("GET /metrics", s.ours(s.allowed(s.config.Metrics.Handler())))
 	for _, what := range lists {
 		mux.Handle("GET /api/"+what, s.ours(s.allowed(s.list(what))))
 	}
@@ -78,7 +77,7 @@ func (s *Server) ours(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if !s.tokens.required() && local != nil && isLoopbackAddr(local) && !s.isOurName(r.Host) {
-			s.metrics.refused.WithLabelValues("host").Inc()
+			s.metrics.refused.Of("host").Inc()
 			refuse(w, http.StatusForbidden, protocol.Forbidden, "unknown host name in the request; expected localhost or an address")
 			return
 		}
@@ -128,7 +127,7 @@ func (s *Server) shown(r *http.Request) (grant Grant, ok, given bool) {
 
 // unauthorized asks for a token.
 func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request, given bool) {
-	s.metrics.refused.WithLabelValues("token").Inc()
+	s.metrics.refused.Of("token").Inc()
 	if given {
 		s.config.Logger.Warn("request with an unknown token", "remote", r.RemoteAddr)
 	}
@@ -204,7 +203,7 @@ func sameOrigin(r *http.Request) bool {
 // webSocket upgrades a request and serves the session.
 func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
-		s.metrics.refused.WithLabelValues("origin").Inc()
+		s.metrics.refused.Of("origin").Inc()
 		refuse(w, http.StatusForbidden, protocol.Forbidden, "foreign origin; expected the broker's own page, or none")
 		return
 	}
@@ -215,7 +214,7 @@ func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	leave, ok := s.enter()
 	if !ok {
-		s.metrics.refused.WithLabelValues("full").Inc()
+		s.metrics.refused.Of("full").Inc()
 		w.Header().Set("Retry-After", "5")
 		refuse(w, http.StatusServiceUnavailable, protocol.Overloaded, "no more connections are taken now; try again later")
 		return
@@ -223,7 +222,7 @@ func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	session, err := s.upgrade(w, r)
 	if err != nil {
-		s.metrics.refused.WithLabelValues("handshake").Inc()
+		s.metrics.refused.Of("handshake").Inc()
 		return // the library has answered
 	}
 	if given {

@@ -290,3 +290,19 @@ func certificate(t testing.TB) (certFile, keyFile string, roots *x509.CertPool) 
 	roots.AppendCertsFromPEM(cert)
 	return certFile, keyFile, roots
 }
+
+// TestAClockSetBack: the delivery of a reading from the future takes no time,
+// and is counted.
+func TestAClockSetBack(t *testing.T) {
+	s := start(t, Config{})
+	c := s.greeted(t)
+	s.broker.out(1).Notify(protocol.Notify{Source: "b1", Seq: 1, Reading: []byte(`{}`)}, time.Now().Add(time.Hour))
+	c.next()
+	body := ""
+	for deadline := time.Now().Add(patience); !strings.Contains(body, "callboard_push_delivery_seconds_sum 0\ncallboard_push_delivery_seconds_count 1\n"); {
+		if time.Now().After(deadline) {
+			t.Fatalf("not counted: %s", body)
+		}
+		_, body, _ = s.get(t, "/metrics", nil)
+	}
+}

@@ -16,8 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"callboard/bridge/metric"
 	"callboard/subscribe/protocol"
 )
 
@@ -34,8 +33,8 @@ type Config struct {
 	World func(name string) ([]byte, bool) // the floor plan's JSON at /api/worlds/NAME; nil: none
 	// Extra adds objects at /api/NAME: what to give when asked; nil: none.
 	Extra   map[string]func() any
-	Ready   func() error         // /readyz: nil or why not; nil: always ready
-	Metrics *prometheus.Registry // served at /metrics, callboard_push_* are added; nil: an own one
+	Ready   func() error // /readyz: nil or why not; nil: always ready
+	Metrics *metric.Set  // served at /metrics, callboard_push_* are added; nil: an own one
 
 	HelloTimeout     time.Duration // in which hello must begin; default 10 s
 	StallTimeout     time.Duration // in which a write must make some progress; default 30 s
@@ -83,7 +82,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.maxHello = protocol.MaxHello
 	}
 	if c.Metrics == nil {
-		c.Metrics = prometheus.NewRegistry()
+		c.Metrics = metric.New()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -95,7 +94,6 @@ func (c Config) withDefaults() (Config, error) {
 type Server struct {
 	config       Config
 	tokens       *tokens
-	registry     *prometheus.Registry
 	metrics      *metrics
 	buffers      buffers
 	deflater     deflater
@@ -119,11 +117,8 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: c, tokens: newTokens(c.Tokens), registry: c.Metrics,
+		config: c, tokens: newTokens(c.Tokens), metrics: newMetrics(c.Metrics),
 		large: make(chan struct{}, largeMost), sessions: map[*session]struct{}{},
-	}
-	if s.metrics, err = newMetrics(c.Metrics); err != nil {
-		return nil, fmt.Errorf("push: %w", err)
 	}
 	s.sessionContext, s.cutOff = context.WithCancel(context.Background())
 	return s, nil

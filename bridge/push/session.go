@@ -76,7 +76,7 @@ func (s *session) serve(ctx context.Context) {
 	s.cancel()
 	s.lanes.wait()
 	end := s.outbox.ended()
-	m.closed.WithLabelValues(end.reason).Inc()
+	m.closed.Of(end.reason).Inc()
 	s.log.Debug("client gone", "reason", end.reason)
 }
 
@@ -242,13 +242,13 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.server.metrics.receivedBytes.Add(float64(len(text)))
+	s.server.metrics.receivedBytes.Add(len(text))
 	m, id, problem := s.decode(kind, text)
 	switch {
 	case len(text) > protocol.MaxMessage && !saysHello(m, text):
 		s.tooLarge(protocol.MaxMessage)
 	case problem != nil:
-		s.server.metrics.received.WithLabelValues("bad").Inc()
+		s.server.metrics.received.Of("bad").Inc()
 		s.fail(id, problem)
 	default:
 		s.dispatch(ctx, m)

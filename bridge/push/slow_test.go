@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"callboard/subscribe/protocol"
 )
@@ -51,10 +50,10 @@ func TestClientThatNeverReads(t *testing.T) {
 		}
 	}
 	s.broker.expect(t, "disconnect 1")
-	if n := testutil.ToFloat64(s.metrics.closed.WithLabelValues("stalled")); n != 1 {
+	if n := s.metrics.closed.Of("stalled").Get(); n != 1 {
 		t.Errorf("%v connections were closed as stalled", n)
 	}
-	if sent := testutil.ToFloat64(s.metrics.notifications); sent >= 2048 {
+	if sent := s.metrics.notifications.Get(); sent >= 2048 {
 		t.Errorf("%v notifications were written: the kernel took everything, and nothing was tested", sent)
 	}
 }
@@ -117,7 +116,7 @@ func TestAnswersHoldTheClientUp(t *testing.T) {
 	// the broker was asked only for what fits into the buffers.
 	s.broker.expect(t, "disconnect 1")
 	<-done
-	if n := testutil.ToFloat64(s.metrics.received.WithLabelValues("subscribe")); n > 2*roomyBelow {
+	if n := s.metrics.received.Of("subscribe").Get(); n > 2*roomyBelow {
 		t.Errorf("%v subscriptions of %d were read though no answer was", n, asked)
 	}
 }
@@ -131,7 +130,7 @@ func TestFlood(t *testing.T) {
 		s.broker.out(1).Send(gap)
 	}
 	s.broker.expect(t, "disconnect 1")
-	if n := testutil.ToFloat64(s.metrics.closed.WithLabelValues("overloaded")); n != 1 {
+	if n := s.metrics.closed.Of("overloaded").Get(); n != 1 {
 		t.Errorf("%v connections were closed as overloaded", n)
 	}
 }
@@ -160,7 +159,7 @@ func TestSilentClient(t *testing.T) {
 	c.send(`{"op":"hello"}`)
 	c.next() // it reads no more, and so answers no ping
 	s.broker.expect(t, "disconnect 1")
-	if n := testutil.ToFloat64(s.metrics.closed.WithLabelValues("silent")); n != 1 {
+	if n := s.metrics.closed.Of("silent").Get(); n != 1 {
 		t.Errorf("%v connections were closed as silent", n)
 	}
 
@@ -209,7 +208,7 @@ func TestMessageThatDoesNotEnd(t *testing.T) {
 	s.broker.expect(t, "disconnect 1")
 	close(stop)
 	pinging.Wait()
-	if n := testutil.ToFloat64(s.metrics.closed.WithLabelValues("silent")); n != 1 {
+	if n := s.metrics.closed.Of("silent").Get(); n != 1 {
 		t.Errorf("%v connections were closed as silent", n)
 	}
 }

@@ -125,7 +125,7 @@ func (s *session) writeBatch(ctx context.Context, b batch, pinging bool) error {
 	}
 	if b.heartbeat != nil {
 		s.appendItem(buf, &item{message: b.heartbeat})
-		m.sent.WithLabelValues(protocol.OpHeartbeat).Inc()
+		m.sent.Of(protocol.OpHeartbeat).Inc()
 	}
 	if b.pong != nil {
 		buf.frames = appendControl(buf.frames, opPong, b.pong)
@@ -190,14 +190,14 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 	if err != nil {
 		return err
 	}
-	m.sentBytes.Add(float64(len(buf.frames)))
+	m.sentBytes.Add(len(buf.frames))
 	buf.frames = buf.frames[:0]
 	notifications, replies := 0, 0
 	for i := range items {
 		it := &items[i]
 		if it.message != nil {
 			replies++
-			m.sent.WithLabelValues(op(it.message)).Inc()
+			m.sent.Of(op(it.message)).Inc()
 			if e, ok := it.message.(*protocol.Error); ok {
 				m.problem(e.Code)
 			}
@@ -207,7 +207,7 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 		s.notified(it, now)
 	}
 	if notifications > 0 {
-		m.notifications.Add(float64(notifications))
+		m.notifications.Add(notifications)
 	}
 	s.outbox.wrote(replies)
 	return nil
@@ -216,7 +216,7 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 // notified accounts for a notification that was written.
 func (s *session) notified(it *item, now time.Time) {
 	if !it.decoded.IsZero() {
-		s.server.metrics.delivery.Observe(now.Sub(it.decoded).Seconds())
+		s.server.metrics.delivery.Update(max(0, now.Sub(it.decoded).Seconds())) // the clock may have been set back
 	}
 	if s.anonymous.Load() {
 		s.owe(&it.notify)

@@ -1,76 +1,70 @@
 package robots
 
 import (
+	"callboard/bridge/metric"
 	"callboard/player/client"
 	"callboard/subscribe/protocol"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics shows what the sessions count by themselves, when somebody looks.
-type metrics struct{ robots *Robots }
-
-func describe(name, help, label string, more ...string) *prometheus.Desc {
-	return prometheus.NewDesc("callboard_robots_"+name, help, append([]string{label}, more...), nil)
+// family describes what the sessions count by themselves.
+func family(name, help string, labels ...string) *metric.Family {
+	return metric.NewFamily("callboard_robots_"+name, help, labels...)
 }
 
 var (
-	robotUp       = describe("up", "1 while the robot's session is up.", "robot")
-	robotReadings = describe("readings_total", "Readings tested.", "robot")
-	robotMatched  = describe("readings_matched_total", "Readings that some subscription matched.", "robot")
-	robotFailures = describe("condition_failures_total", "Conditions that failed while they ran.", "robot")
-	robotSkipped  = describe("messages_skipped_total", "Messages that gave no reading, by reason.", "robot", "reason")
+	robotUp       = family("up", "1 while the robot's session is up.", "robot")
+	robotReadings = family("readings_total", "Readings tested.", "robot")
+	robotMatched  = family("readings_matched_total", "Readings that some subscription matched.", "robot")
+	robotFailures = family("condition_failures_total", "Conditions that failed while they ran.", "robot")
+	robotSkipped  = family("messages_skipped_total", "Messages that gave no reading, by reason.", "robot", "reason")
 
 	playerFigures = []struct {
-		desc  *prometheus.Desc
-		value func(client.Counters) uint64
+		family *metric.Family
+		value  func(client.Counters) uint64
 	}{
-		{describe("player_connects_total", "Sessions begun with the Player server.", "player"), func(c client.Counters) uint64 { return c.Connects }},
-		{describe("player_bytes_total", "Bytes received.", "player"), func(c client.Counters) uint64 { return c.Bytes }},
-		{describe("player_messages_total", "Messages received.", "player"), func(c client.Counters) uint64 { return c.Messages }},
-		{describe("player_lost_total", "Readings that the server dropped, as far as it told.", "player"), func(c client.Counters) uint64 { return c.Lost }},
-		{describe("player_undecodable_total", "Messages whose body could not be decoded.", "player"), func(c client.Counters) uint64 { return c.Undecodable }},
-		{describe("player_timeouts_total", "Requests that were not answered.", "player"), func(c client.Counters) uint64 { return c.Timeouts }},
+		{family("player_connects_total", "Sessions begun with the Player server.", "player"), func(c client.Counters) uint64 { return c.Connects }},
+		{family("player_bytes_total", "Bytes received.", "player"), func(c client.Counters) uint64 { return c.Bytes }},
+		{family("player_messages_total", "Messages received.", "player"), func(c client.Counters) uint64 { return c.Messages }},
+		{family("player_lost_total", "Readings that the server dropped, as far as it told.", "player"), func(c client.Counters) uint64 { return c.Lost }},
+		{family("player_undecodable_total", "Messages whose body could not be decoded.", "player"), func(c client.Counters) uint64 { return c.Undecodable }},
+		{family("player_timeouts_total", "Requests that were not answered.", "player"), func(c client.Counters) uint64 { return c.Timeouts }},
 	}
 )
 
-// Describe lists the figures.
-func (m metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{robotUp, robotReadings, robotMatched, robotFailures, robotSkipped} {
-		out <- d
-	}
+// measure adds the metrics.
+func (r *Robots) measure(to *metric.Set) {
+	families := []*metric.Family{robotUp, robotReadings, robotMatched, robotFailures, robotSkipped}
 	for _, f := range playerFigures {
-		out <- f.desc
+		families = append(families, f.family)
 	}
+	to.Add(r.figures, families...)
 }
 
-// Collect gives the figures as they are now.
-func (m metrics) Collect(out chan<- prometheus.Metric) {
-	count := func(d *prometheus.Desc, n uint64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
-	}
-	for _, r := range m.robots.List() {
+// figures gives the figures as they are now.
+func (r *Robots) figures(to *metric.Scrape) {
+	count := func(f *metric.Family, n uint64, labels ...string) { to.Give(f, float64(n), labels...) }
+	for _, one := range r.List() {
 		up := 0.0
-		if r.State == protocol.RobotUp {
+		if one.State == protocol.RobotUp {
 			up = 1
 		}
-		out <- prometheus.MustNewConstMetric(robotUp, prometheus.GaugeValue, up, r.Robot)
-		count(robotReadings, r.Readings, r.Robot)
-		count(robotMatched, r.Matched, r.Robot)
-		count(robotFailures, r.Failures, r.Robot)
-		for _, reason := range sortedKeys(r.Skipped) {
-			count(robotSkipped, r.Skipped[reason], r.Robot, reason)
+		to.Give(robotUp, up, one.Robot)
+		count(robotReadings, one.Readings, one.Robot)
+		count(robotMatched, one.Matched, one.Robot)
+		count(robotFailures, one.Failures, one.Robot)
+		for _, reason := range sortedKeys(one.Skipped) {
+			count(robotSkipped, one.Skipped[reason], one.Robot, reason)
 		}
 	}
 	seen := map[string]bool{} // two connections with one server count as one
-	for _, s := range m.robots.sessions {
+	for _, s := range r.sessions {
 		if seen[s.server.Address] {
 			continue
 		}
 		seen[s.server.Address] = true
 		c := s.client.Counters()
 		for _, f := range playerFigures {
-			count(f.desc, f.value(c), s.server.Address)
+			count(f.family, f.value(c), s.server.Address)
 		}
 	}
 }

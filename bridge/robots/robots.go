@@ -12,12 +12,12 @@ import (
 	"sort"
 	"time"
 
+	"callboard/bridge/metric"
 	"callboard/player"
 	"callboard/player/client"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -44,8 +44,8 @@ type Config struct {
 	Servers []Server
 	Matcher *subscribe.Matcher
 	Sink    Sink
-	Metrics *prometheus.Registry // callboard_robots_* are added; nil: none
-	Logger  *slog.Logger         // default: discard
+	Metrics *metric.Set  // callboard_robots_* are added; nil: none
+	Logger  *slog.Logger // default: discard
 	// Room is asked before readings of a server that waits for its clients are
 	// read, see client.Config. Default: there is always room.
 	Room func() <-chan struct{}
@@ -109,7 +109,7 @@ func New(c Config) (*Robots, error) {
 	}
 	sort.Strings(r.names)
 	if c.Metrics != nil {
-		c.Metrics.MustRegister(metrics{r})
+		r.measure(c.Metrics)
 	}
 	return r, nil
 }
