@@ -52,6 +52,9 @@ func (e *problemsError) Error() string {
 	return fmt.Sprintf("%d problems", len(e.lines))
 }
 
+// errLeftOut is how a quick build refuses what only the whole one has.
+var errLeftOut = errors.New("not in the quick build of make demo; make build makes the whole one")
+
 // errQuiet ends a command with 1 when all has been said.
 var errQuiet = errors.New("failed")
 

@@ -151,11 +151,14 @@ func commandOf(err error) (string, bool) {
 
 // version is the module's version, or the commit it was built from.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
+	text := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		text = info.Main.Version
 	}
-	return info.Main.Version
+	if quick {
+		text += " (quick build)"
+	}
+	return text
 }
 
 // logFlags are those of every command that logs.

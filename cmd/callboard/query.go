@@ -63,6 +63,9 @@ help conditions explains conditions.`,
 				return err
 			}
 			q := &querier{p: p, json: c.Bool("json"), csv: c.Bool("csv"), summary: c.Bool("summary"), plot: c.String("plot"), world: c.String("world"), from: from, to: to}
+			if quick && q.plot != "" {
+				return fmt.Errorf("--plot is %w", errLeftOut)
+			}
 			if q.json && q.csv {
 				return usagef("--json and --csv at the same time, expected one of them")
 			}

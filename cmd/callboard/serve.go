@@ -78,6 +78,9 @@ and --player-cfg add to it.`,
 			case len(settings.Players) == 0:
 				logger.Warn("no Player server to read; name one with --player NAME=HOST:PORT, or in the configuration")
 			}
+			if quick {
+				logger.Warn("this is the quick build of make demo, which is slow; make build makes the whole one")
+			}
 			fmt.Fprintln(p.stdout, b.URL())
 			printGateway(p.stdout, b)
 			return b.Run(ctx)
