@@ -1,6 +1,7 @@
 package view
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"strconv"
@@ -36,7 +37,7 @@ func appendNarrow(dst []byte, f float64) (_ []byte, ok bool) {
 	if word>>31 != 0 {
 		dst = append(dst, '-')
 	}
-	return appendFixed(dst, digits, places), true
+	return appendFixed(dst, m>>(23-exponent), digits, places), true
 }
 
 // shortest gives the decimal digits·10^−places with the fewest digits that
@@ -105,31 +106,42 @@ var powers = [...]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
-// appendFixed appends digits·10^−places with all its places.
-func appendFixed(dst []byte, digits uint64, places int) []byte {
-	whole, behind := digits/powers[places], digits%powers[places]
-	dst = strconv.AppendUint(dst, whole, 10)
+// appendFixed appends digits·10^−places with all its places. The whole of it
+// is known, or one more where digits was rounded up.
+func appendFixed(dst []byte, whole, digits uint64, places int) []byte {
+	behind := digits - whole*powers[places]
+	if behind >= powers[places] {
+		whole, behind = whole+1, behind-powers[places]
+	}
+	if whole < 10 {
+		dst = append(dst, '0'+byte(whole))
+	} else {
+		dst = strconv.AppendUint(dst, whole, 10)
+	}
 	if places == 0 {
 		return dst
 	}
 	dst = append(dst, '.')
-	from := len(dst)
-	dst = append(dst, "00000000000000000000"[:places]...)
-	for at := from + places; behind > 0; {
-		at -= 2
-		two := behind % 100
-		behind /= 100
-		if at < from { // one place is left
-			dst[from] = pairs[2*two+1]
-			break
-		}
-		dst[at], dst[at+1] = pairs[2*two], pairs[2*two+1]
+	for ; places > 16; places-- { // rarely: for numbers below 1
+		dst = append(dst, '0'+byte(behind/powers[places-1]))
+		behind %= powers[places-1]
 	}
-	return dst
+	behind *= powers[16-places]
+	from := len(dst)
+	dst = append(dst, "0000000000000000"...)
+	binary.LittleEndian.PutUint64(dst[from:], eightDigits(behind/1e8))
+	binary.LittleEndian.PutUint64(dst[from+8:], eightDigits(behind%1e8))
+	return dst[:from+places]
 }
 
-const pairs = "0001020304050607080910111213141516171819" +
-	"2021222324252627282930313233343536373839" +
-	"4041424344454647484950515253545556575859" +
-	"6061626364656667686970717273747576777879" +
-	"8081828384858687888990919293949596979899"
+// eightDigits gives the eight decimal digits of n < 10⁸ as characters, the
+// first in the lowest byte. It halves all parts at once: into two of four
+// digits, four of two and eight of one; a part's quotient by 100 or 10 is a
+// product and a shift.
+func eightDigits(n uint64) uint64 {
+	fours := n/10000 | n%10000<<32
+	hundreds := fours * 10486 >> 20 & 0x7f_0000_007f
+	twos := hundreds | (fours-100*hundreds)<<16
+	tens := twos * 103 >> 10 & 0x0f_000f_000f_000f
+	return 0x3030303030303030 + (tens | (twos-10*tens)<<8)
+}

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -41,6 +43,18 @@ func TestNarrow(t *testing.T) {
 	}
 	if taken < 500_000 {
 		t.Errorf("only %d were taken", taken)
+	}
+}
+
+// Each part is right for all its values: the first four digits and the last.
+func TestEightDigits(t *testing.T) {
+	for n := range uint64(10000) {
+		for _, n := range []uint64{n, n * 10000, n*10000 + 9999, 99990000 + n} {
+			got := binary.LittleEndian.AppendUint64(nil, eightDigits(n))
+			if want := fmt.Sprintf("%08d", n); string(got) != want {
+				t.Fatalf("%q, expected %q", got, want)
+			}
+		}
 	}
 }
 
