@@ -29,7 +29,7 @@ func (b *Broker) Crowd(ctx context.Context, n int, lasting bool) (*Crowd, error)
 		if lasting {
 			id = fmt.Sprintf("subscriber-%d", i)
 		}
-		s, err := Attach(ctx, b.URL(), id, c.take)
+		s, err := Attach(ctx, b.URL(), id, nil, c.take)
 		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}

@@ -47,9 +47,9 @@ type Subscriber struct {
 // Attach connects to the broker at url (http://…) and says hello: without a
 // client id as somebody of whom nothing is kept, with one it acknowledges what
 // it gets. got takes each notification's text, which is valid during the call;
-// nil: they are only counted.
-func Attach(ctx context.Context, url, client string, got func(text []byte)) (*Subscriber, error) {
-	dialer := websocket.Dialer{Subprotocols: []string{protocol.Subprotocol}}
+// nil: they are only counted. dial makes the connection; nil: as usual.
+func Attach(ctx context.Context, url, client string, dial func(ctx context.Context, network, address string) (net.Conn, error), got func(text []byte)) (*Subscriber, error) {
+	dialer := websocket.Dialer{Subprotocols: []string{protocol.Subprotocol}, NetDialContext: dial}
 	ws, _, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/ws", nil)
 	if err != nil {
 		return nil, fmt.Errorf("benchtest: %s: %w", url, err)

@@ -27,14 +27,16 @@ loopback:
              the readings matching: does the broker keep up, and the processor
              time. A control run with the same robots and readers that only skip
              the readings tells what the robots cost; it is taken off
-  latency    from the Player server's write to the receipt of the WebSocket frame,
-             with a broker in a process of its own (callboard serve) and robots on
-             TCP. Beside it, with the same messages at the same rate and in turn
-             with them, so that noise meets all: from the write of a PUBLISH on TCP
-             to its receipt over WebSocket through mosquitto (QoS 0, TCP_NODELAY);
-             and once more with subscribers on MQTT's own TCP, which is less work
-             for mosquitto. All after 6 s to warm up. Without mosquitto in PATH or
-             /usr/sbin only the broker is measured`,
+  latency    from the Player server's write to the arrival of the WebSocket frame at
+             its subscriber's socket, as the kernel stamps it, and to when that
+             subscriber has read it ("read"): all subscribers share this machine's
+             processors, and wait for them. The broker is a process of its own
+             (callboard serve), robots are on TCP. Beside it, with the same messages
+             at the same rate and in turn with them, so that noise meets all: from
+             the write of a PUBLISH on TCP to the same over WebSocket through
+             mosquitto (QoS 0, TCP_NODELAY); and once more with subscribers on
+             MQTT's own TCP, which is less work for mosquitto. All after 6 s to warm
+             up. Without mosquitto in PATH or /usr/sbin only the broker is measured`,
 		Examples: []string{
 			"callboard bench push",
 			"callboard bench push --only latency --latency-time 30s --json",

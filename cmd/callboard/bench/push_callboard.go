@@ -33,7 +33,7 @@ type callboard struct {
 	once   sync.Once
 }
 
-func newCallboard(ctx context.Context, c crowding, lasting bool, dir string, start startBroker, time0 clock, to *samples) (*callboard, error) {
+func newCallboard(ctx context.Context, c crowding, lasting bool, dir string, start startBroker, time0 clock, to *delays) (*callboard, error) {
 	fleet, err := benchtest.NewFleetOn(c.robots, c.beams, func(int) (net.Listener, error) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		return stampingListener{l, time0}, err
@@ -57,11 +57,13 @@ func newCallboard(ctx context.Context, c crowding, lasting bool, dir string, sta
 		if lasting {
 			id = fmt.Sprintf("subscriber-%d", i)
 		}
-		one, err := benchtest.Attach(ctx, url, id, func(text []byte) {
-			now := time0.now()
-			if written, ok := benchtest.Time(text); ok {
-				to.take(written, now)
-			}
+		var conn net.Conn
+		dial := func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+			conn, err = benchtest.DialStamped(ctx, network, address)
+			return conn, err
+		}
+		one, err := benchtest.Attach(ctx, url, id, dial, func(text []byte) {
+			to.take(time0, conn, text)
 			s.once.Do(func() { s.first <- bytes.Clone(text) })
 		})
 		if err != nil {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"callboard/bridge/benchtest"
 )
 
 // warmUpTime is how long the systems run before they are measured: until the
@@ -23,90 +26,70 @@ type system interface {
 	stop() error
 }
 
-// sample is one message's delay.
-type sample struct{ written, delay time.Duration }
-
-// samples are the delays of one system's messages.
-type samples struct {
-	mu  sync.Mutex
-	all []sample
+// delays are those of one system's messages.
+type delays struct {
+	mu      sync.Mutex
+	arrived []time.Duration // from the write to the arrival at the subscriber's socket
+	read    []time.Duration // to when the subscriber had it
 }
 
-// take takes a message that was written at a time, both since the clock's start.
-func (s *samples) take(written, now time.Duration) {
-	s.mu.Lock()
-	s.all = append(s.all, sample{written, now - written})
-	s.mu.Unlock()
+// take takes a message, which tells when it was written, off a connection of
+// benchtest.DialStamped.
+func (d *delays) take(c clock, conn net.Conn, message []byte) {
+	now := time.Now()
+	written, ok := benchtest.Time(message)
+	if !ok {
+		return
+	}
+	arrived := benchtest.Arrived(conn, now)
+	d.mu.Lock()
+	d.arrived = append(d.arrived, arrived.Sub(c.start)-written)
+	d.read = append(d.read, now.Sub(c.start)-written)
+	d.mu.Unlock()
 }
 
-func (s *samples) forget() {
-	s.mu.Lock()
-	s.all = s.all[:0]
-	s.mu.Unlock()
+func (d *delays) forget() {
+	d.mu.Lock()
+	d.arrived, d.read = d.arrived[:0], d.read[:0]
+	d.mu.Unlock()
 }
 
-func (s *samples) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.all)
+func (d *delays) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.read)
+}
+
+// latencies are the quantiles that are reported.
+var latencies = []struct {
+	name string
+	q    float64
+	read bool
+}{
+	{"latency p50", 0.5, false}, {"latency p90", 0.9, false}, {"latency p99", 0.99, false},
+	{"latency p50, read", 0.5, true}, {"latency p90, read", 0.9, true}, {"latency p99, read", 0.99, true},
 }
 
 // quantile gives the delay that the share q of the messages stays below.
-func (s *samples) quantile(q float64) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return quantile(s.all, q)
-}
-
-func quantile(all []sample, q float64) time.Duration {
+func (d *delays) quantile(q float64, read bool) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.arrived
+	if read {
+		all = d.read
+	}
 	if len(all) == 0 {
 		return 0
 	}
-	delays := make([]time.Duration, len(all))
-	for i, one := range all {
-		delays[i] = one.delay
-	}
-	slices.Sort(delays)
-	return delays[min(int(q*float64(len(delays))), len(delays)-1)]
-}
-
-// seconds gives the messages by the second in which they were written.
-func (s *samples) seconds() map[int][]sample {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	by := map[int][]sample{}
-	for _, one := range s.all {
-		second := int(one.written / time.Second)
-		by[second] = append(by[second], one)
-	}
-	return by
-}
-
-// medianRatio compares two systems' quantiles second by second and gives the
-// median of the ratios: so a second in which the machine was busy with
-// something else counts as one.
-func medianRatio(a, b *samples, q float64) float64 {
-	ours, theirs := a.seconds(), b.seconds()
-	var ratios []float64
-	for second, some := range ours {
-		if other := theirs[second]; 2*len(other) > len(some) && 2*len(some) > len(other) {
-			ratios = append(ratios, float64(quantile(some, q))/float64(quantile(other, q)))
-		}
-	}
-	if len(ratios) == 0 {
-		return 0
-	}
-	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
 // clock is the time that all delays are measured by.
 type clock struct{ start time.Time }
 
-func (c clock) now() time.Duration { return time.Since(c.start) }
-
 // seconds gives a time as Player does. It is exact to the nanosecond.
-func (c clock) seconds() float64 { return float64(c.now()) / float64(time.Second) }
+func (c clock) seconds() float64 { return float64(time.Since(c.start)) / float64(time.Second) }
 
 // crowding is who sends to whom.
 type crowding struct{ robots, subscribers, beams int }
@@ -122,7 +105,7 @@ type startBroker func(ctx context.Context, dir string, players []string) (url st
 type measured struct {
 	name string
 	system
-	samples
+	delays
 }
 
 // besides are the ways in which mosquitto does the same.
@@ -144,7 +127,7 @@ func measureLatency(ctx context.Context, v Values, start startBroker, report fun
 	c := crowding{v.Int("latency-robots"), v.Int("latency-subscribers"), v.Int("beams")}
 	time0 := clock{time.Now()}
 	ours := &measured{name: "callboard"}
-	first, err := newCallboard(ctx, c, v.Switch("lasting"), dir, start, time0, &ours.samples)
+	first, err := newCallboard(ctx, c, v.Switch("lasting"), dir, start, time0, &ours.delays)
 	if err != nil {
 		return err
 	}
@@ -162,7 +145,7 @@ func measureLatency(ctx context.Context, v Values, start startBroker, report fun
 		}
 		for _, beside := range besides {
 			theirs := &measured{name: beside.name}
-			if theirs.system, err = newMosquitto(ctx, c, path, dir, beside.webSockets, template, time0, &theirs.samples); err != nil {
+			if theirs.system, err = newMosquitto(ctx, c, path, dir, beside.webSockets, template, time0, &theirs.delays); err != nil {
 				return err
 			}
 			all = append(all, theirs)
@@ -225,14 +208,10 @@ func await(ctx context.Context, all []*measured, each int) error {
 
 func reportLatency(v Values, c crowding, all []*measured, report func(Result)) {
 	at := fmt.Sprintf(", %d robots, %v Hz, %d subscribers", c.robots, v.Float("rate"), c.subscribers)
-	quantiles := []struct {
-		name string
-		q    float64
-	}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}}
 	for _, s := range all {
 		report(Result{Case: s.name + at, Metric: "messages received", Value: float64(s.count()), Unit: "1"})
-		for _, q := range quantiles {
-			report(Result{Case: s.name + at, Metric: "latency " + q.name, Value: s.quantile(q.q).Seconds() * 1e6, Unit: "us"})
+		for _, m := range latencies {
+			report(Result{Case: s.name + at, Metric: m.name, Value: s.quantile(m.q, m.read).Seconds() * 1e6, Unit: "us"})
 		}
 	}
 	if len(all) == 1 {
@@ -240,11 +219,9 @@ func reportLatency(v Values, c crowding, all []*measured, report func(Result)) {
 	}
 	ours := all[0]
 	for _, theirs := range all[1:] {
-		name := ours.name + " / " + theirs.name + at
-		for _, q := range quantiles {
-			ratio := float64(ours.quantile(q.q)) / float64(theirs.quantile(q.q))
-			report(Result{Case: name, Metric: "latency " + q.name, Value: ratio, Unit: "ratio"})
-			report(Result{Case: name, Metric: "latency " + q.name + ", median of the seconds", Value: medianRatio(&ours.samples, &theirs.samples, q.q), Unit: "ratio"})
+		for _, m := range latencies {
+			ratio := float64(ours.quantile(m.q, m.read)) / float64(theirs.quantile(m.q, m.read))
+			report(Result{Case: ours.name + " / " + theirs.name + at, Metric: m.name, Value: ratio, Unit: "ratio"})
 		}
 	}
 }

@@ -44,7 +44,7 @@ func subscriptionMemory(ctx context.Context, v Values, count int, identical bool
 			}
 		}()
 		for i := range clients {
-			if clients[i], err = benchtest.Attach(ctx, b.URL(), fmt.Sprintf("client-%d", i), nil); err != nil {
+			if clients[i], err = benchtest.Attach(ctx, b.URL(), fmt.Sprintf("client-%d", i), nil, nil); err != nil {
 				return err
 			}
 			// The first subscription makes the client's sequence.

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-
-	"callboard/bridge/benchtest"
 )
 
 // relay is the system beside: a publisher for each robot, mosquitto,
@@ -36,7 +34,7 @@ type publisher struct {
 // newMosquitto connects publishers, over TCP as the robots are, and subscribers.
 // template is a notification of ours: the messages are that, each with its own
 // time.
-func newMosquitto(ctx context.Context, c crowding, path, dir string, webSockets bool, template []byte, time0 clock, to *samples) (*relay, error) {
+func newMosquitto(ctx context.Context, c crowding, path, dir string, webSockets bool, template []byte, time0 clock, to *delays) (*relay, error) {
 	at := bytes.Index(template, []byte(`"time":`)) + len(`"time":`)
 	end := bytes.IndexByte(template[at:], ',')
 	if end < 0 {
@@ -74,7 +72,7 @@ func newMosquitto(ctx context.Context, c crowding, path, dir string, webSockets 
 	return r, nil
 }
 
-func (r *relay) receive(c *mqttClient, to *samples) {
+func (r *relay) receive(c *mqttClient, to *delays) {
 	for {
 		text, err := c.message()
 		if err != nil {
@@ -83,10 +81,7 @@ func (r *relay) receive(c *mqttClient, to *samples) {
 			}
 			return
 		}
-		now := r.clock.now()
-		if written, ok := benchtest.Time(text); ok {
-			to.take(written, now)
-		}
+		to.take(r.clock, c.conn, text)
 	}
 }
 

@@ -139,8 +139,7 @@ func appendMQTTText(dst []byte, s string) []byte {
 
 // dialMQTT connects. Go sets TCP_NODELAY.
 func dialMQTT(ctx context.Context, address, client string) (*mqttClient, error) {
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", address)
+	conn, err := benchtest.DialStamped(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +149,7 @@ func dialMQTT(ctx context.Context, address, client string) (*mqttClient, error) 
 // dialMQTTOverWebSocket connects over a WebSocket. As the subscribers of ours
 // do, the client reads the frames itself.
 func dialMQTTOverWebSocket(ctx context.Context, address, client string) (*mqttClient, error) {
-	dialer := websocket.Dialer{Subprotocols: []string{"mqtt"}}
+	dialer := websocket.Dialer{Subprotocols: []string{"mqtt"}, NetDialContext: benchtest.DialStamped}
 	ws, _, err := dialer.DialContext(ctx, "ws://"+address+"/mqtt", nil)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func runRobots(ctx context.Context, v Values, report func(Result)) error {
 		return err
 	}
 	return withBroker(ctx, fleet, func(b *benchtest.Broker) error {
-		s, err := benchtest.Attach(ctx, b.URL(), "subscriber", nil)
+		s, err := benchtest.Attach(ctx, b.URL(), "subscriber", nil, nil)
 		if err != nil {
 			return err
 		}

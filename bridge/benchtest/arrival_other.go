@@ -1,0 +1,7 @@
+//go:build !linux
+
+package benchtest
+
+import "net"
+
+func stampArrivals(conn net.Conn) (net.Conn, error) { return conn, nil }
