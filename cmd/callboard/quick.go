@@ -11,8 +11,7 @@ import (
 
 // quick says that this is the build of make demo on a machine that has compiled
 // nothing yet: not optimized, and without the benchmarks and the drawing of
-// plots, which need more packages than all else that is not Go's own. It takes
-// half the time.
+// plots, whose packages nothing else needs. It takes half the time.
 const quick = true
 
 func (p *program) bench() command {
