@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"slices"
@@ -171,23 +172,29 @@ func measureLatency(ctx context.Context, v Values, start startBroker, report fun
 }
 
 // interleave has all robots publish on the systems in turn, evenly spread, and
-// tells how many readings each system got.
+// tells how many readings each system got. Each turn has an order of its own:
+// what disturbs the machine every so many milliseconds would otherwise meet the
+// same system all the time.
 func interleave(ctx context.Context, systems []*measured, robots int, rate float64, length time.Duration) (int, error) {
 	step := time.Duration(float64(time.Second) / rate / float64(robots) / float64(len(systems)))
 	tick := time.NewTicker(max(step, 1))
 	defer tick.Stop()
-	n := int(length / max(step, 1))
-	for i := range n - n%len(systems) {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-		if err := systems[i%len(systems)].publish(i / len(systems) % robots); err != nil {
-			return 0, err
+	n := int(length/max(step, 1)) / len(systems)
+	order, random := slices.Clone(systems), rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		random.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+		for _, s := range order {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+			if err := s.publish(i % robots); err != nil {
+				return 0, err
+			}
 		}
 	}
-	return n / len(systems), nil
+	return n, nil
 }
 
 // await waits until all have come.
