@@ -30,16 +30,7 @@ func announced(t *testing.T, group string, change func(*config.Config)) *bridge.
 	c.Broker.ID, c.Broker.Listen, c.Broker.Data, c.Broker.Heartbeat = "b1", "127.0.0.1:0", t.TempDir(), 0.1
 	c.Beacon.Group = group
 	change(c)
-	c.Complete()
-	if err := c.Validate().Err(); err != nil {
-		t.Fatal(err)
-	}
-	b, err := bridge.New(bridge.Config{Config: c})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, b)
-	return b
+	return startAs(t, bridge.Config{Config: c})
 }
 
 // TestABrokerAnnouncesItself: who listens on the loopback hears its id and

@@ -31,11 +31,17 @@ func startWith(t *testing.T, with bridge.Config, players ...config.Player) *brid
 	c := config.Default()
 	c.Broker.ID, c.Broker.Listen, c.Broker.Data = "b1", "127.0.0.1:0", t.TempDir()
 	c.Players = players
-	c.Complete()
-	if err := c.Validate().Err(); err != nil {
+	with.Config = c
+	return startAs(t, with)
+}
+
+// startAs runs a broker until the test ends, whose configuration it completes.
+func startAs(t *testing.T, with bridge.Config) *bridge.Bridge {
+	t.Helper()
+	with.Config.Complete()
+	if err := with.Config.Validate().Err(); err != nil {
 		t.Fatal(err)
 	}
-	with.Config = c
 	b, err := bridge.New(with)
 	if err != nil {
 		t.Fatal(err)

@@ -58,16 +58,7 @@ func TestMetrics(t *testing.T) {
 		c := config.Default()
 		c.Broker.ID, c.Broker.Listen, c.Broker.Data, c.Gateway.Listen = "b1", "127.0.0.1:0", t.TempDir(), "127.0.0.1:0"
 		c.Players = players
-		c.Complete()
-		if err := c.Validate().Err(); err != nil {
-			t.Fatal(err)
-		}
-		b, err := bridge.New(bridge.Config{Config: c})
-		if err != nil {
-			t.Fatal(err)
-		}
-		run(t, b)
-		return b
+		return startAs(t, bridge.Config{Config: c})
 	}
 	ranger, err := playertest.Load("../testdata/captures", "c_ranger_push")
 	if err != nil {

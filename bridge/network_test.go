@@ -42,16 +42,7 @@ func row(t *testing.T, n int, robots map[int]config.Player) []*bridge.Bridge {
 		if p, ok := robots[i]; ok {
 			c.Players = []config.Player{p}
 		}
-		c.Complete()
-		if err := c.Validate().Err(); err != nil {
-			t.Fatal(err)
-		}
-		b, err := bridge.New(bridge.Config{Config: c})
-		if err != nil {
-			t.Fatal(err)
-		}
-		run(t, b)
-		brokers[i] = b
+		brokers[i] = startAs(t, bridge.Config{Config: c})
 	}
 	return brokers
 }

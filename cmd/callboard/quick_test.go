@@ -69,6 +69,7 @@ func TestQuickBuild(t *testing.T) {
 // How long a new user waits for the page's address: make demo where the modules
 // are there and nothing has been compiled. The bar is a minute on 2 cores.
 func BenchmarkMakeDemo(b *testing.B) {
+	waited := time.Duration(0)
 	for b.Loop() {
 		demo := exec.Command("make", "demo", "BIN="+filepath.Join(b.TempDir(), "callboard"))
 		demo.Dir = "../.."
@@ -89,7 +90,7 @@ func BenchmarkMakeDemo(b *testing.B) {
 				address = lines.Text()
 			}
 		}
-		b.ReportMetric(time.Since(start).Seconds(), "s-to-address")
+		waited += time.Since(start)
 		if err := syscall.Kill(-demo.Process.Pid, syscall.SIGINT); err != nil {
 			b.Error(err)
 		}
@@ -98,4 +99,5 @@ func BenchmarkMakeDemo(b *testing.B) {
 			b.Fatal("make demo prints no address")
 		}
 	}
+	b.ReportMetric(waited.Seconds()/float64(b.N), "s-to-address")
 }

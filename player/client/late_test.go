@@ -23,6 +23,8 @@ type asker struct {
 	results chan result
 }
 
+// askers has check ask one device. Time is fake there, as in all of one: a sleep
+// of an hour lets an hour's timers fire and takes none.
 func askers(t *testing.T, check func(a *asker)) {
 	t.Helper()
 	held := make(chan player.Message, 100)
