@@ -132,6 +132,7 @@ func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *metric.Set) (*node
 			URL:           b.WebSocketURL(),
 			Registry:      overlay.BrokerID(c.Registry.Broker),
 			Subscriptions: c.Limits.ClientSubscriptions,
+			Clients:       c.Limits.Clients,
 			Inbox:         overlay.Limits{Count: c.Limits.Inbox.Count, Bytes: c.Limits.Inbox.Bytes, Keep: duration(c.Limits.Inbox.Seconds)},
 		},
 		URL:      b.WebSocketURL(),
@@ -150,7 +151,7 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 	p := push.Config{
 		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
 		Page: b.config.Page, World: b.plan, Extra: b.config.Extra, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
-		MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL),
+		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL),
 	}
 	var err error
 	if b.tls {

@@ -8,14 +8,17 @@ import (
 	"strings"
 )
 
-// Complete fills what was left out: the id, the data directory, robots'
-// names, devices, tokens' rights. Load and Parse have done it.
+// Complete fills what was left out: the id, the data directory, the limit of
+// memory, robots' names, devices, tokens' rights. Load and Parse have done it.
 func (c *Config) Complete() {
 	if c.Broker.ID == "" {
 		c.Broker.ID = hostID()
 	}
 	if c.Broker.Data == "" {
 		c.Broker.Data = stateDir(c.Broker.ID)
+	}
+	if c.Limits.Memory == 0 {
+		c.Limits.Memory = machineMemory() / 2
 	}
 	if c.Registry.Broker == "" {
 		c.Registry.Broker = c.Broker.ID

@@ -42,6 +42,14 @@ type Limits struct {
 	ConditionLength     int // characters; default 4096
 	ClientSubscriptions int // of one client; default 10,000
 	Inbox               Inbox
+
+	// Of the whole broker: who would exceed them is refused, or the client
+	// that has been absent longest gives way.
+	Memory            int64 // bytes of inboxes, sessions, sets and connections together; default half of the machine's
+	Disk              int64 // bytes of the data directory; default 8 GB
+	Clients           int   // sessions kept, absent ones included; default 100,000
+	Connections       int   // at a time; of one address a quarter; default 10,000
+	SubscriptionBytes int   // of a client's whole set; default 1 MiB
 }
 
 // Inbox bounds what is kept for one client and source broker.
@@ -111,6 +119,10 @@ func Default() *Config {
 			ConditionLength:     4096,
 			ClientSubscriptions: 10_000,
 			Inbox:               Inbox{Count: 10_000, Bytes: 16 << 20, Seconds: 600},
+			Disk:                8_000_000_000,
+			Clients:             100_000,
+			Connections:         10_000,
+			SubscriptionBytes:   1 << 20,
 		},
 	}
 }

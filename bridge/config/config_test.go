@@ -29,6 +29,11 @@ client_ca = "brokers.crt"
 condition_length = 4096
 client_subscriptions = 10000
 inbox = { count = 10000, bytes = 16_777_216, seconds = 600 }
+memory = "2GB"
+disk = 4_000_000_000
+clients = 2000
+connections = 1000
+subscription_bytes = 1_048_576
 
 [[player]]
 address = "localhost:6665"
@@ -98,7 +103,8 @@ func TestExample(t *testing.T) {
 	want := &Config{
 		Broker: Broker{ID: "b1", Listen: "127.0.0.1:8800", URL: "wss://b1.example.org/ws", Links: "127.0.0.1:8801", Data: in("callboard-data"), Heartbeat: 1},
 		TLS:    TLS{Cert: in("b1.crt"), Key: in("b1.key"), ClientCA: in("brokers.crt")},
-		Limits: Limits{ConditionLength: 4096, ClientSubscriptions: 10000, Inbox: Inbox{Count: 10000, Bytes: 16 << 20, Seconds: 600}},
+		Limits: Limits{ConditionLength: 4096, ClientSubscriptions: 10000, Inbox: Inbox{Count: 10000, Bytes: 16 << 20, Seconds: 600},
+			Memory: 2_000_000_000, Disk: 4_000_000_000, Clients: 2000, Connections: 1000, SubscriptionBytes: 1 << 20},
 		Players: []Player{
 			{Address: "localhost:6665", Robot: "r0", World: "cave", Devices: []string{"*"}},
 			{Address: "lab:6665", Robots: map[string][]string{"r1": {"position2d:0", "laser:0"}, "r2": {"position2d:1", "laser:1"}}},
@@ -135,6 +141,7 @@ secret_file = "lab.token"
 		t.Fatal(problems)
 	}
 	want := Default()
+	want.Limits.Memory = machineMemory() / 2
 	want.Broker.ID, want.Broker.Data, want.Registry.Broker = "b9", "/state/callboard/b9", "b9"
 	for _, p := range [][2]string{{"localhost:6665", "port-6665"}, {"[::1]:7000", "port-7000"}, {"lab:6665", "lab:6665"}} {
 		want.Players = append(want.Players, Player{Address: p[0], Robot: p[1], Devices: []string{"*"}})
@@ -203,6 +210,13 @@ devices = "laser:0"
 4:22: limits.inbox.bytes: is 10; expected 1024 to 1099511627776 bytes
 4:34: limits.inbox.seconds: is -1; expected more than 0 s
 4:48: limits.inbox.size: unknown key; expected one of bytes, count or seconds`},
+		{"limits of the broker", "[limits]\nmemory = \"2 cows\"\ndisk = \"1MB\"\nclients = 0\nconnections = \"many\"\nsubscription_bytes = 1", `2:1: limits.memory: is the string "2 cows"; expected bytes, as "2GB" or "512MiB"
+3:1: limits.disk: is 1000000; expected 16777216 to 1125899906842624 bytes
+4:1: limits.clients: is 0; expected 1 to 10000000 clients
+5:1: limits.connections: is the string "many"; expected an integer
+6:1: limits.subscription_bytes: is 1; expected 1024 to 67108864 bytes`},
+		{"a size that is none", "[limits]\nmemory = -1\ndisk = 1.5", `2:1: limits.memory: is -1; expected bytes, as "2GB"
+3:1: limits.disk: is the float 1.5; expected bytes, as "2GB" or "512MiB"`},
 		{"limits as a value", "limits = 3", `1:1: limits: is the integer 3; expected a table`},
 		{"player as a table", "[player]\naddress = \"a:1\"", `1:1: player: is a table; expected an array of tables: [[player]]`},
 		{"player as numbers", "player = [1]", `1:11: player[0]: is the integer 1; expected a table: [[player]]`},

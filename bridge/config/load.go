@@ -150,6 +150,11 @@ func (r *reader) document(t *table, c *Config) {
 			t.integer("bytes", &c.Limits.Inbox.Bytes)
 			t.number("seconds", &c.Limits.Inbox.Seconds)
 		})
+		t.size("memory", &c.Limits.Memory)
+		t.size("disk", &c.Limits.Disk)
+		t.integer("clients", &c.Limits.Clients)
+		t.integer("connections", &c.Limits.Connections)
+		t.integer("subscription_bytes", &c.Limits.SubscriptionBytes)
 	})
 	t.each("player", func(t *table) { c.Players = append(c.Players, r.player(t)) })
 	t.each("neighbour", func(t *table) {

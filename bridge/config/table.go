@@ -80,6 +80,31 @@ func (t *table) integer(key string, into *int) {
 	}
 }
 
+// size reads a number of bytes: a string with a unit, or an integer.
+func (t *table) size(key string, into *int64) {
+	v, path, ok := t.get(key)
+	if !ok {
+		return
+	}
+	switch v := v.(type) {
+	case int64:
+		if v < 1 {
+			t.r.problem(path, "is %d; expected bytes, as \"2GB\"", v)
+			return
+		}
+		*into = v
+	case string:
+		n, err := ParseSize(v)
+		if err != nil {
+			t.wrong(path, v, "bytes, as \"2GB\" or \"512MiB\"")
+			return
+		}
+		*into = n
+	default:
+		t.wrong(path, v, "bytes, as \"2GB\" or \"512MiB\"")
+	}
+}
+
 func (t *table) boolean(key string, into *bool) {
 	if v, path, ok := t.get(key); ok {
 		if b, isBool := v.(bool); isBool {

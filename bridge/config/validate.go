@@ -118,9 +118,18 @@ func (k *checks) limits() {
 	if s := l.Inbox.Seconds; !(s > 0 && s <= 1e9) {
 		k.say("limits.inbox.seconds", fmt.Sprintf("is %v; expected more than 0 s", s))
 	}
+	k.within64("limits.memory", l.Memory, 16<<20, 1<<50, "bytes")
+	k.within64("limits.disk", l.Disk, 16<<20, 1<<50, "bytes")
+	k.within("limits.clients", l.Clients, 1, 10_000_000, "clients")
+	k.within("limits.connections", l.Connections, 1, 10_000_000, "connections")
+	k.within("limits.subscription_bytes", l.SubscriptionBytes, 1024, 64<<20, "bytes")
 }
 
 func (k *checks) within(key string, n, lowest, highest int, unit string) {
+	k.within64(key, int64(n), int64(lowest), int64(highest), unit)
+}
+
+func (k *checks) within64(key string, n, lowest, highest int64, unit string) {
 	if n < lowest || n > highest {
 		k.say(key, fmt.Sprintf("is %d; expected %d to %d %s", n, lowest, highest, unit))
 	}

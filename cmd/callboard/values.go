@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"callboard/bridge/config"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -145,22 +147,13 @@ type byteCount struct {
 	text  string
 }
 
-// sizeUnits are the units that a size may have.
-var sizeUnits = map[string]float64{
-	"": 1, "b": 1,
-	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12,
-	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
-}
-
 // Set implements flag.Value.
 func (s *byteCount) Set(text string) error {
-	number := strings.TrimRightFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-	unit, known := sizeUnits[strings.ToLower(strings.TrimSpace(text[len(number):]))]
-	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if !known || err != nil || !(n*unit >= 1 && n*unit < 1e18) {
-		return errors.New("expected bytes, as 100MB, 1.5GB or 512KiB")
+	n, err := config.ParseSize(text)
+	if err != nil {
+		return err
 	}
-	s.bytes, s.text = int64(n*unit), text
+	s.bytes, s.text = n, text
 	return nil
 }
 
