@@ -125,29 +125,24 @@ func (c *conn) deliver(sub *subscription, m *message) {
 	case sub.opens == 0 || c.over:
 		c.server.counters.closed.Add(1)
 	case c.opening != sub:
-		for range sub.opens {
-			c.push(m)
-		}
+		c.push(m, sub.opens)
 		c.signal()
 	case len(c.held) < c.q.limit:
 		c.held = append(c.held, m.hold())
 	default:
-		c.q.dropped++
+		c.q.drops(1)
 		c.server.counters.queueFull.Add(1)
 	}
 	c.measure()
 }
 
-// push queues m by the rules and counts what became of it. c.mu is held.
-func (c *conn) push(m *message) {
-	switch c.q.push(m) {
-	case full:
-		c.server.counters.queueFull.Add(1)
-	case replaced:
-		c.server.counters.replaced.Add(1)
-	case ignored:
-		c.server.counters.ignored.Add(1)
-	}
+// push queues copies of m by the rules and counts what became of them. c.mu is
+// held.
+func (c *conn) push(m *message, copies int) {
+	out, counters := c.q.push(m, copies), &c.server.counters
+	counters.queueFull.Add(uint64(out.full))
+	counters.replaced.Add(uint64(out.replaced))
+	counters.ignored.Add(uint64(out.ignored))
 }
 
 // signal sees to it that what is due is written, and that a writer that has
@@ -179,7 +174,7 @@ func (c *conn) reply(h player.Header, t player.Type, payload any) {
 	m := c.encodeReply(h, t, payload)
 	c.mu.Lock()
 	if !c.over {
-		c.push(m)
+		c.push(m, 1)
 		c.signal()
 	}
 	c.mu.Unlock()
@@ -190,7 +185,7 @@ func (c *conn) reply(h player.Header, t player.Type, payload any) {
 func (c *conn) replyFirst(h player.Header) {
 	m := c.encodeReply(h, player.Ack, nil)
 	c.mu.Lock()
-	if c.q.pushFront(m) == ignored {
+	if !c.q.pushFront(m) {
 		c.server.counters.ignored.Add(1)
 	}
 	c.q.request()
@@ -204,7 +199,7 @@ func (c *conn) replyCall(call *Call, m *message) {
 	c.mu.Lock()
 	delete(c.pending, call)
 	if !c.over {
-		c.push(m)
+		c.push(m, 1)
 		c.signal()
 	}
 	c.room.Signal()

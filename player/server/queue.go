@@ -1,6 +1,10 @@
 package server
 
-import "callboard/player"
+import (
+	"math"
+
+	"callboard/player"
+)
 
 // queue is what waits for one client, with the flags of its data mode. It is
 // Player's, rule by rule; its owner locks it.
@@ -30,48 +34,53 @@ type queue struct {
 	dropped uint32 // readings since the last SYNCH
 }
 
-// outcome is what became of a message that was pushed.
-type outcome int
+// fates count what became of the copies of a message that was pushed.
+type fates struct{ queued, replaced, ignored, full int }
 
-const (
-	queued outcome = iota
-	replaced
-	ignored
-	full
-)
-
-// push queues m, which the queue then holds, as the rules say. Replies are
-// never dropped for length, nor replaced (newest knows none): somebody waits
-// for each.
-func (q *queue) push(m *message) outcome {
+// push queues copies of m, each of which the queue then holds, as the rules
+// say. What does not fit is counted, not looped over: a client may have opened
+// the device any number of times. Replies are never dropped for length, nor
+// replaced (newest knows none): somebody waits for each.
+func (q *queue) push(m *message, copies int) fates {
 	switch q.rules.of(m.sig) {
 	case ignore:
-		return ignored
+		return fates{ignored: copies}
 	case replace:
-		out := queued
-		if q.removeNewest(m.sig) {
-			out = replaced
+		if !m.sig.isReply() {
+			out := fates{queued: 1, replaced: copies - 1}
+			if q.removeNewest(m.sig) {
+				out.replaced++
+			}
+			q.append(m)
+			return out
 		}
+	}
+	fit := copies
+	if mayDrop(m.sig.typ()) {
+		fit = max(0, min(copies, q.limit-q.live-len(q.front), (q.maxBytes-q.bytes)/len(m.raw)))
+		q.drops(copies - fit)
+	}
+	for range fit {
 		q.append(m)
-		return out
 	}
-	if mayDrop(m.sig.typ()) && (q.live+len(q.front) >= q.limit || q.bytes+len(m.raw) > q.maxBytes) {
-		q.dropped++
-		return full
-	}
-	q.append(m)
-	return queued
+	return fates{queued: fit, full: copies - fit}
 }
 
-// pushFront queues a reply before everything else.
-func (q *queue) pushFront(m *message) outcome {
+// drops counts readings that were dropped, as far as a SYNCH can tell.
+func (q *queue) drops(n int) {
+	q.dropped = uint32(min(uint64(q.dropped)+uint64(n), math.MaxUint32))
+}
+
+// pushFront queues a reply before everything else. It reports false if a rule
+// ignores it.
+func (q *queue) pushFront(m *message) bool {
 	if q.rules.of(m.sig) == ignore {
-		return ignored
+		return false
 	}
 	q.front = append(q.front, m.hold())
 	q.bytes += len(m.raw)
 	q.replyBytes += len(m.raw)
-	return queued
+	return true
 }
 
 // waitingReplies counts the replies that are not taken yet.

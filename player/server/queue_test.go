@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -111,11 +112,14 @@ func TestQueueIsThatOfTheReference(t *testing.T) {
 			switch draw("step", 11) {
 			case 0, 1, 2, 3, 4, 5:
 				msg, id := next(player.Data)
-				q.push(msg)
-				m.push(id, msg.sig)
+				copies := 1 + draw("copies", 2)
+				q.push(msg, copies)
+				for range copies {
+					m.push(id, msg.sig)
+				}
 			case 6:
 				msg, id := next(player.Ack + player.Type(2*draw("nack", 1)))
-				q.push(msg)
+				q.push(msg, 1)
 				m.push(id, msg.sig)
 			case 7:
 				key := ruleKey{int32(3 + draw("interf", 2)), int32(draw("index", 2)) - 1, int32(2*draw("type", 1)) - 1, int32(draw("subtype", 2))}
@@ -202,7 +206,7 @@ func TestQueueReplacingForeverStaysSmall(t *testing.T) {
 	q.setRule(ruleKey{-1, -1, 1, -1}, replace)
 	for i := range 200_000 {
 		m := newMessage(player.Header{Addr: player.Addr{Interf: 6, Index: uint16(i % 100)}, Type: player.Data})
-		q.push(m)
+		q.push(m, 1)
 		m.release()
 	}
 	if q.live != 100 || cap(q.items) > 2048 {
@@ -215,11 +219,37 @@ func TestQueueIsBoundedInBytes(t *testing.T) {
 	for range 100 {
 		m := newMessage(player.Header{Addr: player.Addr{Interf: 6}, Type: player.Data})
 		m.raw = append(m.raw, make([]byte, 160)...)
-		q.push(m)
+		q.push(m, 1)
 		m.release()
 	}
 	if q.live != 5 || q.dropped != 95 {
 		t.Errorf("%d live, %d dropped, expected 5 and 95", q.live, q.dropped)
+	}
+}
+
+// A client may open a device any number of times: copies that do not fit cost
+// nothing.
+func TestQueueCountsCopiesThatDoNotFit(t *testing.T) {
+	const opens = 1 << 40
+	q := &queue{limit: 1024, maxBytes: 1 << 30}
+	m := newMessage(player.Header{Addr: player.Addr{Interf: 6}, Type: player.Data})
+	if got, want := q.push(m, opens), (fates{queued: 1024, full: opens - 1024}); got != want {
+		t.Errorf("without a rule %+v, expected %+v", got, want)
+	}
+	if q.dropped != math.MaxUint32 {
+		t.Errorf("%d dropped are told, expected all that a SYNCH can tell, %d", q.dropped, uint32(math.MaxUint32))
+	}
+	q.clear()
+	q.limit, q.maxBytes = 1024, 1<<30
+	for i, want := range []fates{{queued: 1, replaced: opens - 1}, {queued: 1, replaced: opens}} {
+		q.setRule(ruleKey{-1, -1, -1, -1}, replace)
+		if got := q.push(m, opens); got != want || q.live != 1 {
+			t.Errorf("replacing, %d: %+v and %d in the queue, expected %+v and 1", i, got, q.live, want)
+		}
+	}
+	q.setRule(ruleKey{-1, -1, -1, -1}, ignore)
+	if got, want := q.push(m, opens), (fates{ignored: opens}); got != want {
+		t.Errorf("ignoring %+v, expected %+v", got, want)
 	}
 }
 
@@ -233,7 +263,7 @@ func TestQueueLetsGoOfAllMessages(t *testing.T) {
 		if front {
 			q.pushFront(m)
 		} else {
-			q.push(m)
+			q.push(m, 1)
 		}
 		m.release()
 	}

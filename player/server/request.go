@@ -167,7 +167,7 @@ func (c *conn) open(dev *device, h player.Header, answer *iface.DeviceReq) error
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		sub.opens++
-		c.push(ack)
+		c.push(ack, 1)
 		c.signal()
 		return nil
 	}
@@ -197,13 +197,13 @@ func (c *conn) open(dev *device, h player.Header, answer *iface.DeviceReq) error
 	c.opening, c.held = nil, nil
 	if err == nil {
 		c.subs[key] = sub
-		c.push(ack)
+		c.push(ack, 1)
 	} else {
 		sub.opens = 0
 	}
 	for _, m := range held {
 		if err == nil {
-			c.push(m)
+			c.push(m, 1)
 		}
 		m.release()
 	}

@@ -308,6 +308,36 @@ func Test51DoubleOpenDoublesTheReadings(t *testing.T) {
 	})
 }
 
+// As often as a device is opened it brings its readings, as far as the queue
+// has room; what has none is told.
+func Test51OpenedThousandsOfTimes(t *testing.T) {
+	const opens = 3 * player.QueueLength
+	inBubble(t, nil, func(t *testing.T, r *rig) {
+		c := r.client()
+		c.mode(player.Pull)
+		for range opens {
+			c.open(position)
+		}
+		r.driver.at(1)
+		c.ask(player.PlayerData, nil)
+		for range player.QueueLength {
+			c.expectTimes(1)
+		}
+		m := c.next()
+		c.is(m, player.Synch, self, player.SynchOverflow)
+		var lost iface.Uint32
+		if c.decode(m, &lost); lost.Value != opens-player.QueueLength {
+			t.Errorf("%d readings are told as lost, expected %d", lost.Value, opens-player.QueueLength)
+		}
+		for range opens {
+			c.close(position)
+		}
+		if _, answer := c.access(position, player.AccessClose); answer.Access != player.AccessError {
+			t.Errorf("one more close has access %d, expected %d", answer.Access, player.AccessError)
+		}
+	})
+}
+
 func Test51TheFirstOpenStartsADeviceTheLastCloseStopsIt(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, r *rig) {
 		a, b := r.client(), r.client()
