@@ -19,8 +19,9 @@ var ErrTimeout = errors.New("client: the Player server did not answer in time")
 var ErrBusy = errors.New("client: the Player server does not read, too much waits to be sent")
 
 // ErrUnanswered is the error of a request of which the device has too many to
-// answer: they were given up, but it may do so yet.
-var ErrUnanswered = errors.New("client: the Player server has left too many such requests unanswered")
+// answer, those included that were given up, since it may do so yet; or the
+// server has.
+var ErrUnanswered = errors.New("client: the Player server has left too many requests unanswered")
 
 // ErrForbidden is the error of what a client must not send: what crashes the
 // real server, or is the session's own business.

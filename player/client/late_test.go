@@ -271,3 +271,37 @@ func TestProbesDoNotDisturbProperties(t *testing.T) {
 		}
 	})
 }
+
+// What waits for an answer at a time is bounded, whoever asks.
+func TestTooMuchWaits(t *testing.T) {
+	relayed(t, func(f *fake) {
+		f.on = func(_ *fake, m player.Message) bool { return m.Interf == robot0.Interf } // never answers
+	}, func(t *testing.T, _ func() *fake, r *running) {
+		h := player.Header{Addr: robot0, Type: player.Request, Subtype: iface.ReqPosition2DGetGeom}
+		var failed int
+		pass := func() error {
+			return r.Pass(h, nil, func(_ player.Header, _ []byte, err error) {
+				if errors.Is(err, client.ErrTimeout) {
+					failed++
+				}
+			})
+		}
+		waiting := 0
+		for pass() == nil {
+			if waiting++; waiting%1000 == 0 {
+				synctest.Wait() // the server reads
+			}
+			if waiting > 10_000 {
+				t.Fatalf("%d requests wait for their answers", waiting)
+			}
+		}
+		if err := pass(); !errors.Is(err, client.ErrUnanswered) {
+			t.Errorf("after %d: %v, expected that the server has too many to answer", waiting, err)
+		}
+		time.Sleep(6 * time.Second)
+		synctest.Wait()
+		if failed != waiting {
+			t.Errorf("%d of %d were told that there is no answer", failed, waiting)
+		}
+	})
+}

@@ -18,6 +18,10 @@ const (
 	maxKeptBody     = 4 << 10 // bytes of a body
 )
 
+// maxWaiting is how many requests of others may wait for their answers in a
+// session: each costs each answer a look.
+const maxWaiting = 4096
+
 // exchange is a request that waits for its answer.
 type exchange struct {
 	id      uint32
@@ -72,7 +76,8 @@ func (p *pending) add(x *exchange, send func() error) error {
 	}
 	x.at = time.Now()
 	p.purge(x.at)
-	if alike, all := p.countGivenUp(x.id, x.subtype); x.fn == nil && (alike >= maxGivenUpAlike || all >= maxGivenUp) {
+	if alike, all := p.countGivenUp(x.id, x.subtype); x.fn == nil &&
+		(alike >= maxGivenUpAlike || all >= maxGivenUp || len(p.list)-all >= maxWaiting) {
 		return ErrUnanswered
 	}
 	if err := send(); err != nil {

@@ -263,8 +263,7 @@ func (s *session) askDrivers() {
 	}
 	for _, d := range s.devices {
 		if d.opener == nil {
-			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo)
-			s.setup.tasks[len(s.setup.tasks)-1].patient = true
+			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo).patient = true
 		}
 	}
 }

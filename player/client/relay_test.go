@@ -369,3 +369,39 @@ func TestSilencedDevicesAreOpenedAgain(t *testing.T) {
 		})
 	}
 }
+
+// What a device does not tell is asked again and again, but at no other pace
+// for having been opened often.
+func TestOpeningOftenAsksNoMore(t *testing.T) {
+	prepare := func(f *fake) {
+		f.on = func(f *fake, m player.Message) bool {
+			if m.Interf != player.InterfacePlayer || m.Subtype != player.PlayerDev {
+				return false
+			}
+			var req iface.DeviceReq
+			f.decode(m, &req)
+			f.ack(m, &req) // and no driver's name
+			return true
+		}
+	}
+	relayed(t, prepare, func(t *testing.T, f func() *fake, r *running) {
+		asked := func() int { return f().count(player.InterfacePlayer, player.Request, player.PlayerDriverinfo) }
+		perMinute := func() int {
+			time.Sleep(time.Minute)
+			before := asked()
+			time.Sleep(time.Minute)
+			return asked() - before
+		}
+		want := perMinute()
+		for range 100 {
+			if err := r.Open(context.Background(), robot0); err != nil {
+				t.Fatal(err)
+			}
+			r.Close(robot0)
+			synctest.Wait()
+		}
+		if got := perMinute(); got > want+2 {
+			t.Errorf("drivers were asked for %d times a minute after devices had been opened 100 times, %d times before", got, want)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"callboard/player"
@@ -14,6 +15,7 @@ type device struct {
 	Device
 	state  deviceState
 	heard  time.Time // when its newest DATA came
+	tasks  []*task   // what was asked of it, the newest of each kind
 	opener *task     // that opens it; nil: none yet
 	wanted bool      // by Config.Open; else it is opened only on demand
 	slots  []slot    // by subtype of DATA
@@ -123,15 +125,27 @@ func (s *session) list(a answer) error {
 	return s.advance(now)
 }
 
-func (s *session) addTask(d *device, addr player.Addr, subtype uint8) {
-	s.setup.tasks = append(s.setup.tasks, &task{device: d, addr: addr, subtype: subtype,
-		pause: backoff{min: 4 * s.cfg.BackoffMin, max: 4 * s.cfg.BackoffMax, jitter: s.cfg.Jitter}})
+// addTask makes the task of asking something of d, unless that is under way: a
+// device may be opened any number of times in a session.
+func (s *session) addTask(d *device, addr player.Addr, subtype uint8) *task {
+	t := &task{device: d, addr: addr, subtype: subtype,
+		pause: backoff{min: 4 * s.cfg.BackoffMin, max: 4 * s.cfg.BackoffMax, jitter: s.cfg.Jitter}}
+	i := slices.IndexFunc(d.tasks, func(old *task) bool { return old.addr == addr && old.subtype == subtype })
+	switch {
+	case i < 0:
+		d.tasks = append(d.tasks, t)
+	case !d.tasks[i].done:
+		return d.tasks[i]
+	default:
+		d.tasks[i] = t
+	}
+	s.setup.tasks = append(s.setup.tasks, t)
+	return t
 }
 
 // addOpener makes the task that opens d.
 func (s *session) addOpener(d *device) {
-	s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev)
-	d.opener = s.setup.tasks[len(s.setup.tasks)-1]
+	d.opener = s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDev)
 }
 
 // advance sends the tasks that are due and says Up when the first attempts
@@ -143,7 +157,7 @@ func (s *session) advance(now time.Time) error {
 	waiting := false
 	keep := s.setup.tasks[:0]
 	for _, t := range s.setup.tasks {
-		if t.done || !t.sent && t.known() {
+		if t.done = t.done || !t.sent && t.known(); t.done {
 			continue
 		}
 		keep = append(keep, t)
