@@ -69,21 +69,25 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 				return err
 			}
 			s.ports.print(p.stdout)
-			defer p.simulated(s)()
-			return s.run(ctx)
+			err = p.simulate(ctx, s)
+			if err == nil && ctx.Err() == nil && !duration.set {
+				logger.Info("the simulation is over: quit_time of its world has come; --duration 0 goes on without end", "world", file.File, "simulated", s.lasts)
+			}
+			return err
 		},
 	}
 }
 
-// simulated tells people how far a simulation is that ends, or runs as fast as
-// it can, until done is called.
-func (p *program) simulated(s *simulation) (done func()) {
-	if s.lasts == 0 && s.speed > 0 {
-		return func() {}
+// simulate runs a simulation, and tells people how far one is that ends, or runs
+// as fast as it can.
+func (p *program) simulate(ctx context.Context, s *simulation) error {
+	if s.lasts > 0 || s.speed == 0 {
+		done := p.progress("simulating", true, func(took time.Duration) string {
+			return simulatedText(time.Duration(s.driver.Clock()*float64(time.Second)), s.lasts, took)
+		})
+		defer done()
 	}
-	return p.progress("simulating", true, func(took time.Duration) string {
-		return simulatedText(time.Duration(s.driver.Clock()*float64(time.Second)), s.lasts, took)
-	})
+	return s.run(ctx)
 }
 
 // lasting is how long a simulation lasts: what was asked for, else the world's

@@ -83,23 +83,45 @@ func (in *interpreter) settings(e *Entity) {
 	if w.Interval < time.Microsecond {
 		in.fail(e.Get("interval_sim").Pos, "interval_sim is %v; expected more than 0 ms", w.Interval)
 	}
-	w.QuitTime = time.Duration(in.number(e, "quit_time", 0) * float64(time.Second))
+	w.QuitTime = in.quitTime(e)
 	w.Resolution = in.number(e, "resolution", 0.02)
 	if !(w.Resolution >= 1e-4) {
 		in.fail(e.Get("resolution").Pos, "resolution is %v m; expected at least 0.0001", w.Resolution)
 	}
-	if p := e.Get("speedup"); p != nil {
-		w.Speed = math.Max(0, in.number(e, "speedup", 1))
-	} else if p := e.Get("interval_real"); p != nil {
-		if real := in.number(e, "interval_real", 100); real > 1 {
-			w.Speed = w.Interval.Seconds() * 1000 / real
-		} else {
-			w.Speed = 0
-		}
-	}
+	w.Speed = in.speed(e, w.Interval)
 	if p := e.Get("test"); p != nil && in.integer(e, "test", 0) != 0 {
 		in.warn(p.Pos, "test is set: Stage would show how it reads the file and refuse to run it")
 	}
+}
+
+// quitTime is the simulated time after which Stage ends. Nothing, what is below
+// 0 and what a Duration cannot hold never comes.
+func (in *interpreter) quitTime(e *Entity) time.Duration {
+	s := in.number(e, "quit_time", 0)
+	if s <= 0 || s > math.MaxInt64/float64(time.Second) {
+		return 0
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+// speed is the multiple of real time that the author wanted: speedup, or in
+// files of Stage 3 the quotient of the intervals. A world in which the programs
+// of its robots are to live cannot ask for as fast as possible.
+func (in *interpreter) speed(e *Entity, interval time.Duration) float64 {
+	asked, speed := e.Get("speedup"), 0.0
+	if asked != nil {
+		speed = in.number(e, "speedup", 1)
+	} else if asked = e.Get("interval_real"); asked == nil {
+		return 1
+	} else if real := in.number(e, "interval_real", 100); real > 1 {
+		speed = interval.Seconds() * 1000 / real
+	}
+	if speed > 0 {
+		return speed
+	}
+	in.warn(asked.Pos, "%s %s means as fast as possible in Stage's window; expected a multiple of real time, 1 is taken: ask for more when the world is run (--speed max)",
+		asked.Name, short(strings.Join(asked.Values, " ")))
+	return 1
 }
 
 // text gives a property's first value.

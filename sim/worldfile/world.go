@@ -71,7 +71,7 @@ type World struct {
 	Interval   time.Duration // simulated time of a step
 	QuitTime   time.Duration // simulated time after which Stage ends; 0: never
 	Resolution float64       // m, side of a cell for collisions
-	Speed      float64       // multiple of real time that the author wanted; 0: as fast as possible
+	Speed      float64       // multiple of real time that the author wanted, above 0
 	Models     []*Model      // top level, in file order
 	Bitmaps    []Bitmap      // pictures that bodies came from, in file order
 }
