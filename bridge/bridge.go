@@ -288,7 +288,7 @@ func (b *Bridge) servers() []robots.Server {
 		if b.gateway != nil {
 			out[i].Relay = b.gateway.Relay(i)
 			out[i].Attach = func(c *client.Client) { b.gateway.Attach(i, c) }
-			out[i].Gateway = b.gateway.Where
+			out[i].Gateway, out[i].GatewayIndex = b.gateway.Where, b.gateway.Index
 		}
 	}
 	return out

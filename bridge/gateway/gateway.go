@@ -19,6 +19,7 @@ import (
 
 	"callboard/bridge/config"
 	"callboard/bridge/metric"
+	"callboard/player"
 	"callboard/player/client"
 	"callboard/player/server"
 
@@ -93,7 +94,7 @@ func New(c Config) (*Gateway, error) {
 			if err := checkPatterns(one); err != nil {
 				return nil, err
 			}
-			r.robots = append(r.robots, &robot{name: one.Name, patterns: one.Devices, remote: r, number: len(all) + len(r.robots)})
+			r.robots = append(r.robots, &robot{name: one.Name, patterns: one.Devices, remote: r})
 		}
 		all = append(all, r.robots...)
 		g.players = append(g.players, r)
@@ -124,9 +125,7 @@ func (g *Gateway) listen(address string, i int, group []*robot) error {
 	for n, r := range group {
 		r.port = p
 		g.robots[r.name] = r
-		if len(group) > 1 {
-			r.numbering = &numbering{robots: len(group), robot: r.number}
-		}
+		r.numbering = numbering{robots: len(group), robot: n}
 		drivers[n] = r
 	}
 	p.server, err = server.New(server.Config{Listener: listener, Drivers: drivers, Clock: p.now, Logger: g.log})
@@ -208,6 +207,16 @@ func (g *Gateway) Where(robot string) (address string, index int) {
 		return r.port.listener.Addr().String(), slices.Index(r.port.robots, r)
 	}
 	return "", 0
+}
+
+// Index tells which index a device of a robot's Player server has here; false:
+// it is not served.
+func (g *Gateway) Index(robot string, there player.Addr) (int, bool) {
+	r := g.robots[robot]
+	if r == nil {
+		return 0, false
+	}
+	return r.here(deviceOf(there))
 }
 
 // Run serves until ctx ends. It can be called once.

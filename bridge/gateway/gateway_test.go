@@ -276,32 +276,67 @@ func TestPullRounds(t *testing.T) {
 	}
 }
 
-// One Player server with several robots: each port has the robot's own devices
-// and those that belong to none.
+// One Player server with several robots: each port has the robot's own devices,
+// from index 0, and behind them those that belong to none.
 func TestSeveralRobotsOfOneServer(t *testing.T) {
-	second := player.Addr{Interf: player.InterfacePosition2D, Index: 1}
-	robot := newReal(position, second, laser, player.Addr{Interf: player.InterfaceSimulation})
+	at := func(i player.Interface, index uint16) player.Addr { return player.Addr{Interf: i, Index: index} }
+	second, scanner := at(player.InterfacePosition2D, 1), at(player.InterfaceLaser, 3)
+	robot := newReal(position, scanner, second, laser, at(player.InterfaceSimulation, 0))
 	s, _ := serve(t, "127.0.0.1:0", robot)
 	r := start(t, nil, gateway.Player{Address: s.Addr().String(), Robots: []gateway.Robot{
-		{Name: "a", Devices: []string{"position2d:0"}}, {Name: "b", Devices: []string{"position2d:1", "laser"}},
+		{Name: "a", Devices: []string{"position2d:0"}}, {Name: "b", Devices: []string{"position2d:1", "laser:3"}},
 	}})
 	r.isUp()
 	a, b := r.attach(0), r.attach(1)
-	if got := strings.Join(a.until(2), ", "); got != "position2d:0 drives position2d:0, simulation:0 drives simulation:0" {
+	if got := strings.Join(a.until(3), ", "); got != "position2d:0 drives position2d:0, laser:0 drives laser:0, simulation:0 drives simulation:0" {
 		t.Errorf("a has %s", got)
 	}
-	if got := strings.Join(b.until(3), ", "); got != "position2d:1 drives position2d:1, laser:0 drives laser:0, simulation:0 drives simulation:0" {
+	if got := strings.Join(b.until(4), ", "); got != "laser:0 drives laser:3, position2d:0 drives position2d:1, laser:1 drives laser:0, simulation:0 drives simulation:0" {
 		t.Errorf("b has %s", got)
 	}
-	if a.access(second, player.AccessOpen) {
-		t.Error("a program has opened another robot's device")
+	if b.access(second, player.AccessOpen) {
+		t.Error("a device is there under its index at the Player server")
 	}
 	a.open(position)
-	b.open(second)
+	b.open(position)
 	robot.pub.PublishBody(second, 1, 1, make([]byte, 52))
-	b.reads(second, 1, 1, make([]byte, 52))
+	b.reads(position, 1, 1, make([]byte, 52))
 	robot.pub.PublishBody(position, 1, 2, make([]byte, 52))
 	a.reads(position, 1, 2, make([]byte, 52))
+
+	vel := bodyOf(t, &iface.Position2DCmdVel{Vel: iface.Pose2D{Px: 0.5}, State: 1})
+	b.send(position, player.Command, iface.CmdPosition2DVel, &iface.Raw{Body: vel})
+	if m := b.request(laser, iface.ReqLaserGetGeom, nil); m.Index != 0 || m.Interf != laser.Interf {
+		t.Errorf("the answer of laser:0 is of %s", m.Header)
+	}
+	robot.noted(t, "open position2d:0", "open position2d:1",
+		fmt.Sprintf("CMD 1 of position2d:1: %x", vel), "REQ 1 of laser:3: ")
+	for _, test := range []struct {
+		robot string
+		there player.Addr
+		want  int
+	}{{"a", position, 0}, {"b", second, 0}, {"b", scanner, 0}, {"b", laser, 1}} {
+		if got, ok := r.gateway.Index(test.robot, test.there); !ok || got != test.want {
+			t.Errorf("%s of %s has index %d, %t; expected %d", test.there, test.robot, got, ok, test.want)
+		}
+	}
+	if got, ok := r.gateway.Index("a", second); ok {
+		t.Errorf("another robot's device has index %d", got)
+	}
+}
+
+// A robot that has some of a server's devices is none that has the server to
+// itself: what it has begins at 0, too.
+func TestRobotWithAPartOfAServer(t *testing.T) {
+	second := player.Addr{Interf: player.InterfacePosition2D, Index: 1}
+	robot := newReal(position, second, odd)
+	s, _ := serve(t, "127.0.0.1:0", robot)
+	r := start(t, nil, gateway.Player{Address: s.Addr().String(), Robots: []gateway.Robot{{Name: "b", Devices: []string{"position2d:1"}}}})
+	r.isUp()
+	b := r.attach(0)
+	if got := strings.Join(b.until(3), ", "); got != "position2d:1 drives position2d:0, position2d:0 drives position2d:1, 777:0 drives 777:5" {
+		t.Errorf("b has %s", got)
+	}
 }
 
 // Above 256 robots all are on one port: the k-th device of an interface of the

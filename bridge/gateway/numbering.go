@@ -1,27 +1,32 @@
 package gateway
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"callboard/player"
+	"callboard/player/client"
 )
 
-// numbering gives the devices of a robot their indexes on a port that robots
-// share: the k-th device of an interface (from 0, in the Player server's
-// order) of the n-th of N robots has index k·N + n. So position2d:n is the base
-// of robot n, whatever other robots have. A device keeps its index for as long
-// as the gateway runs.
+// numbering gives the devices of a robot their indexes here. On a port that N
+// robots share the k-th device of an interface of the n-th robot has index
+// k·N + n: position2d:n is the base of robot n, whatever other robots have. On a
+// port of its own N is 1: a robot's devices begin at 0, whichever indexes they
+// have on a Player server with other robots. A device keeps its index for as
+// long as the gateway runs.
 type numbering struct {
 	robots, robot int
-	known         map[device]device
+	known         map[device]device // nil: no devices are known yet
 	next          map[player.Interface]int
+	same          bool // the indexes are the Player server's
 }
 
 // local gives the device's interface and index here; false means that there is
-// none left. Without numbering they are those of the Player server.
+// none left.
 func (n *numbering) local(a player.Addr) (device, bool) {
 	there := deviceOf(a)
-	if n == nil {
+	if n.same {
 		return there, true
 	}
 	if here, ok := n.known[there]; ok {
@@ -31,11 +36,44 @@ func (n *numbering) local(a player.Addr) (device, bool) {
 	if index > math.MaxUint16 {
 		return device{}, false
 	}
-	if n.known == nil {
-		n.known, n.next = map[device]device{}, map[player.Interface]int{}
-	}
 	here := device{a.Interf, uint16(index)}
 	n.known[there] = here
 	n.next[a.Interf]++
 	return here, true
+}
+
+// number gives the devices of a Player server their indexes on the robot's
+// port: of each interface the robot's own come first, by their indexes there.
+// Where the robot has the Player server and the port to itself it is as if
+// programs had attached to the server.
+func (r *robot) number(devices []client.Device) {
+	n := &r.numbering
+	if n.known == nil && len(devices) > 0 {
+		n.known, n.next = map[device]device{}, map[player.Interface]int{}
+		n.same = n.robots == 1 && len(r.remote.robots) == 1 && !r.shares(devices)
+	}
+	byIndex := slices.SortedStableFunc(slices.Values(devices), func(a, b client.Device) int {
+		return cmp.Compare(a.Index, b.Index)
+	})
+	for _, own := range []bool{true, false} {
+		for _, d := range byIndex {
+			if r.claims(d.Addr) == own {
+				n.local(d.Addr)
+			}
+		}
+	}
+}
+
+// shares tells whether there is an interface of which the robot has some
+// devices and not others.
+func (r *robot) shares(devices []client.Device) bool {
+	own := map[player.Interface]bool{}
+	for _, d := range devices {
+		claimed, seen := own[d.Interf]
+		if seen && claimed != r.claims(d.Addr) {
+			return true
+		}
+		own[d.Interf] = r.claims(d.Addr)
+	}
+	return false
 }

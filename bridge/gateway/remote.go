@@ -70,15 +70,14 @@ func (r *remote) Listed(devices []client.Device) {
 // device that no robot claims, such as a simulation or a map, is there for
 // all; where robots share a port, it is with the first.
 func (r *remote) ownersOf(a player.Addr) []int {
-	whole, kind := a.String(), a.Interf.String()
 	for i, robot := range r.robots {
-		if robot.claims(whole, kind) {
+		if robot.claims(a) {
 			return []int{i}
 		}
 	}
 	var all []int
 	for i := range r.robots {
-		if i == 0 || r.robots[i].numbering == nil {
+		if i == 0 || len(r.robots[i].port.robots) == 1 {
 			all = append(all, i)
 		}
 	}
@@ -115,11 +114,12 @@ func (r *remote) Burst() {
 // Down ends a session. The devices stay listed as they were.
 func (r *remote) Down() { r.Burst() }
 
-// claims tells whether a device is the robot's own: laser:0, of kind laser.
-func (r *robot) claims(device, kind string) bool {
+// claims tells whether a device is the robot's own.
+func (r *robot) claims(a player.Addr) bool {
 	if len(r.patterns) == 0 {
 		return true
 	}
+	device, kind := a.String(), a.Interf.String() // laser:0, of kind laser
 	return slices.ContainsFunc(r.patterns, func(p string) bool {
 		one, _ := path.Match(p, device)
 		all, _ := path.Match(p, kind)

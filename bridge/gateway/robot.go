@@ -22,20 +22,19 @@ const patience = 2500 * time.Millisecond
 
 // robot is one robot as a Driver that passes all on to its Player server.
 type robot struct {
-	name      string
-	patterns  []string // of its devices; none: all
-	remote    *remote
-	number    int // in the gateway, from 0
-	port      *port
-	pub       server.Publisher
-	numbering *numbering // nil: the indexes are the Player server's
+	name     string
+	patterns []string // of its devices; none: all
+	remote   *remote
+	port     *port
+	pub      server.Publisher
 
 	table atomic.Pointer[map[device]player.Addr] // by address here: the Player server's
 
 	// Of the session's goroutine:
-	provided []server.DeviceInfo
-	touched  bool // it has data in this burst
-	told     bool // of devices that cannot be served
+	numbering numbering
+	provided  []server.DeviceInfo
+	touched   bool // it has data in this burst
+	told      bool // of devices that cannot be served
 
 	mu   sync.Mutex
 	open map[device]player.Addr // devices that are open, with the Player server's address
@@ -55,6 +54,7 @@ func (r *robot) Relays() bool { return true }
 // provide serves these devices of the Player server from now on. It gives each
 // address here with that of the Player server.
 func (r *robot) provide(devices []client.Device) iter.Seq2[player.Addr, player.Addr] {
+	r.number(devices)
 	table := make(map[device]player.Addr, len(devices))
 	infos := make([]server.DeviceInfo, 0, len(devices))
 	for _, d := range devices {
@@ -102,6 +102,20 @@ func (r *robot) there(a player.Addr) (player.Addr, bool) {
 	}
 	there, ok := (*table)[deviceOf(a)]
 	return there, ok
+}
+
+// here gives a device's index here.
+func (r *robot) here(there device) (int, bool) {
+	table := r.table.Load()
+	if table == nil {
+		return 0, false
+	}
+	for local, a := range *table {
+		if deviceOf(a) == there {
+			return int(local.index), true
+		}
+	}
+	return 0, false
 }
 
 // Open opens a device in the session, unless it is open there already.

@@ -158,8 +158,13 @@ func (r *robot) describe() Robot {
 	for i, d := range r.devices {
 		out.Devices[i] = Device{Interface: d.Interf.String(), Index: int(d.Index), Driver: d.Driver, Geometry: newGeometry(d.Geometry)}
 	}
-	if where := r.session.server.Gateway; where != nil {
-		out.Gateway, out.Number = where(r.name)
+	if server := r.session.server; server.Gateway != nil {
+		out.Gateway, out.Number = server.Gateway(r.name)
+		for i, d := range r.devices {
+			if index, ok := server.GatewayIndex(r.name, d.Addr); ok {
+				out.Devices[i].GatewayIndex = &index
+			}
+		}
 	}
 	if r.err != nil {
 		out.Error = r.err.Error()

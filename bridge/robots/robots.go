@@ -37,6 +37,9 @@ type Server struct {
 	// Gateway tells for each robot where Player programs find it. Default:
 	// nowhere.
 	Gateway func(robot string) (address string, index int)
+	// GatewayIndex tells which index a robot's device has there. Needed with
+	// Gateway.
+	GatewayIndex func(robot string, device player.Addr) (index int, ok bool)
 }
 
 // Config is what a Robots needs.
@@ -175,6 +178,8 @@ type Device struct {
 	Interface string `json:"interface"`
 	Index     int    `json:"index"`
 	Driver    string `json:"driver,omitempty"`
+	// GatewayIndex is its index where Player programs find the robot.
+	GatewayIndex *int `json:"gateway_index,omitempty"`
 	// Geometry is where it sits on its robot, once that is known.
 	Geometry *Geometry `json:"geometry,omitempty"`
 }

@@ -110,7 +110,11 @@ func robotTable(robots []node.Robot, now time.Time) table {
 	for _, r := range robots {
 		var devices []string
 		for _, d := range r.Devices {
-			devices = append(devices, d.Interface+":"+strconv.Itoa(d.Index))
+			name := d.Interface + ":" + strconv.Itoa(d.Index)
+			if d.GatewayIndex != nil && *d.GatewayIndex != d.Index {
+				name += " (gateway " + strconv.Itoa(*d.GatewayIndex) + ")"
+			}
+			devices = append(devices, name)
 		}
 		about := strings.Join(devices, " ")
 		gateway := dash(r.Gateway)
