@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -69,6 +71,11 @@ type damagedError struct{ err error }
 func (d *damagedError) Error() string { return d.err.Error() }
 
 func (s *Store) readDatabase(path string) (err error) {
+	found, half, err := checkPages(path)
+	if err != nil {
+		return err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the file is mapped into memory
 	defer func() {
 		if p := recover(); p != nil { // bbolt panics on pages that make no sense
 			err = &damagedError{fmt.Errorf("%v", p)}
@@ -90,11 +97,16 @@ func (s *Store) readDatabase(path string) (err error) {
 		return &damagedError{err}
 	}
 	if err := s.db.View(s.check); errors.Is(err, errNew) {
+		found = false
 		if err := s.db.Update(s.prepare); err != nil {
 			return err
 		}
 	} else if err != nil {
 		return err
+	}
+	s.found = found
+	if half {
+		s.lose("a meta page of spool.db is damaged")
 	}
 	return s.db.View(s.load)
 }
@@ -110,10 +122,22 @@ func (s *Store) check(tx *bbolt.Tx) error {
 	if meta == nil {
 		return errNew
 	}
-	if v := readNumber(meta.Get(keyVersion)); v != formatVersion {
+	version := meta.Get(keyVersion)
+	if v := readNumber(version); len(version) == 8 && v > 0 && v < 3 { // values were not sealed
 		return versionError(int(v))
 	}
-	if broker := meta.Get(keyBroker); overlay.BrokerID(broker) != s.cfg.Broker {
+	version, err := unseal(keyVersion, version)
+	if err != nil {
+		return &damagedError{err}
+	}
+	if v := readNumber(version); v != formatVersion {
+		return versionError(int(v))
+	}
+	broker, err := unseal(keyBroker, meta.Get(keyBroker))
+	if err != nil {
+		return &damagedError{err}
+	}
+	if overlay.BrokerID(broker) != s.cfg.Broker {
 		return fmt.Errorf("it is the store of broker %q, and this is %q; give this broker a directory of its own, or its old id", broker, s.cfg.Broker)
 	}
 	for _, name := range buckets {
@@ -131,8 +155,39 @@ func (s *Store) prepare(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	meta := tx.Bucket(bucketMeta)
-	return cmp.Or(meta.Put(keyVersion, number(formatVersion)), meta.Put(keyBroker, []byte(s.cfg.Broker)))
+	return cmp.Or(put(tx, bucketMeta, keyVersion, number(formatVersion)), put(tx, bucketMeta, keyBroker, []byte(s.cfg.Broker)))
+}
+
+// put writes a value, sealed by a checksum of it and its key: bbolt has none
+// for what it stores.
+func put(tx *bbolt.Tx, bucket, key, value []byte) error {
+	return tx.Bucket(bucket).Put(key, binary.BigEndian.AppendUint32(value, sealOf(key, value)))
+}
+
+// unseal returns the value that put has sealed.
+func unseal(key, sealed []byte) ([]byte, error) {
+	n := len(sealed) - 4
+	if n < 0 || binary.BigEndian.Uint32(sealed[n:]) != sealOf(key, sealed[:n]) {
+		return nil, fmt.Errorf("the checksum of %x is wrong", key)
+	}
+	return sealed[:n:n], nil
+}
+
+// unsealNumber returns a number of the meta bucket, 0 if it is not there.
+func unsealNumber(meta *bbolt.Bucket, key []byte) (uint64, error) {
+	sealed := meta.Get(key)
+	if sealed == nil {
+		return 0, nil
+	}
+	v, err := unseal(key, sealed)
+	if err != nil {
+		return 0, &damagedError{err}
+	}
+	return readNumber(v), nil
+}
+
+func sealOf(key, value []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
 }
 
 func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
@@ -147,16 +202,27 @@ func readNumber(b []byte) uint64 {
 // load reads the database into the index and into restored.
 func (s *Store) load(tx *bbolt.Tx) error {
 	meta, x := tx.Bucket(bucketMeta), s.index
-	s.batch = readNumber(meta.Get(keyApplied))
-	if x.stamp = overlay.Stamp(readNumber(meta.Get(keyStamp))); x.stamp != 0 {
+	applied, err := unsealNumber(meta, keyApplied)
+	if err != nil {
+		return err
+	}
+	stamp, err := unsealNumber(meta, keyStamp)
+	if err != nil {
+		return err
+	}
+	s.batch, x.stamp = applied, overlay.Stamp(stamp)
+	if x.stamp != 0 {
 		s.restore(&overlay.StampRecord{Stamp: x.stamp})
 	}
 	each := func(bucket []byte, what string, f func(k []byte, d *decoder) error) error {
 		return tx.Bucket(bucket).ForEach(func(k, v []byte) error {
-			d := &decoder{b: v}
-			err := f(k, d)
-			if err = cmp.Or(err, d.err); err == nil && len(d.b) > 0 {
-				err = fmt.Errorf("%d bytes too many", len(d.b))
+			v, err := unseal(k, v)
+			if err == nil {
+				d := &decoder{b: v}
+				err = f(k, d)
+				if err = cmp.Or(err, d.err); err == nil && len(d.b) > 0 {
+					err = fmt.Errorf("%d bytes too many", len(d.b))
+				}
 			}
 			if err != nil {
 				return &damagedError{fmt.Errorf("%s %x: %w", what, k, err)}

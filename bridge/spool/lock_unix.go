@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -34,7 +35,7 @@ func lockDir(path string, broker overlay.BrokerID) (*os.File, error) {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 		var o owner
-		if json.NewDecoder(f).Decode(&o) != nil || o.PID == 0 {
+		if json.NewDecoder(io.LimitReader(f, 4096)).Decode(&o) != nil || o.PID == 0 {
 			return nil, errors.New("it is in use by another process")
 		}
 		return nil, fmt.Errorf("it is in use by broker %q (process %d, since %s)", o.Broker, o.PID, o.Since.Format(time.RFC3339))

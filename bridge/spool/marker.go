@@ -10,7 +10,7 @@ import (
 )
 
 // formatVersion is that of everything in the directory.
-const formatVersion = 2
+const formatVersion = 3
 
 // markerSize is the size of the marker file. It is written once and then
 // overwritten in place, which needs no space on the disk.

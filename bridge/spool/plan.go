@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -138,13 +139,17 @@ func (x *index) clean() bool {
 func (s *Store) bringToDisk() error {
 	begun := time.Now()
 	p := s.plan
-	err := s.db.Update(p.apply)
+	err := s.update(p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
 		s.stats.Failures++
 		err = fmt.Errorf("spool: commit: %w", err)
-		s.fail(err)
+		if s.unusable != nil {
+			s.lack(err)
+		} else {
+			s.fail(err)
+		}
 		return err
 	}
 	s.plan = nil
@@ -159,6 +164,23 @@ func (s *Store) bringToDisk() error {
 		return err
 	}
 	return s.complete(p)
+}
+
+// update carries the plan out in the database. Its file is mapped into memory:
+// where somebody cuts it, or the disk does not give it back, reading is a
+// fault. Then the database is not touched again.
+func (s *Store) update(p *plan) (err error) {
+	if s.unusable != nil {
+		return s.unusable
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("spool.db is damaged: %v; what it still has is read when the broker starts again", p)
+			s.unusable = err
+		}
+	}()
+	return s.db.Update(p.apply)
 }
 
 // complete ends the time of an incomplete store, once all that was appended
@@ -188,12 +210,11 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	meta := tx.Bucket(bucketMeta)
-	if err := meta.Put(keyApplied, number(p.batch)); err != nil {
+	if err := put(tx, bucketMeta, keyApplied, number(p.batch)); err != nil {
 		return err
 	}
 	if p.stamp != 0 {
-		if err := meta.Put(keyStamp, number(uint64(p.stamp))); err != nil {
+		if err := put(tx, bucketMeta, keyStamp, number(uint64(p.stamp))); err != nil {
 			return err
 		}
 	}
@@ -202,7 +223,7 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 		if r.Unsure {
 			value = append(value, kindUnsureSession)
 		}
-		if err := tx.Bucket(bucketSessions).Put([]byte(r.Client), value); err != nil {
+		if err := put(tx, bucketSessions, []byte(r.Client), value); err != nil {
 			return err
 		}
 	}
@@ -211,13 +232,13 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 		if err != nil {
 			continue // Append has told
 		}
-		if err := tx.Bucket(bucketSubs).Put(subKeyBytes(r.Client, r.Subscription.ID), value); err != nil {
+		if err := put(tx, bucketSubs, subKeyBytes(r.Client, r.Subscription.ID), value); err != nil {
 			return err
 		}
 	}
 	for i := range p.entries {
 		r := &p.entries[i]
-		if err := tx.Bucket(bucketEntries).Put(number(uint64(r.Handle)), appendEntry(nil, r)); err != nil {
+		if err := put(tx, bucketEntries, number(uint64(r.Handle)), appendEntry(nil, r)); err != nil {
 			return err
 		}
 	}
@@ -226,7 +247,7 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 		if err != nil {
 			continue // Append has told
 		}
-		if err := tx.Bucket(bucketMembers).Put(memberKeyBytes(r.Handle, r.Subscription.ID), value); err != nil {
+		if err := put(tx, bucketMembers, memberKeyBytes(r.Handle, r.Subscription.ID), value); err != nil {
 			return err
 		}
 	}
@@ -237,12 +258,12 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 func (p *plan) applyItems(tx *bbolt.Tx) error {
 	slices.SortFunc(p.readings, func(a, b *readingState) int { return cmp.Compare(a.id, b.id) })
 	for _, r := range p.readings {
-		if err := tx.Bucket(bucketReadings).Put(number(r.id), appendReading(nil, r.bytes)); err != nil {
+		if err := put(tx, bucketReadings, number(r.id), appendReading(nil, r.bytes)); err != nil {
 			return err
 		}
 	}
-	type put struct{ key, value []byte }
-	puts := make([]put, 0, len(p.items))
+	type pair struct{ key, value []byte }
+	pairs := make([]pair, 0, len(p.items))
 	for i := range p.items {
 		it := &p.items[i]
 		var value []byte
@@ -254,11 +275,11 @@ func (p *plan) applyItems(tx *bbolt.Tx) error {
 			value = binary.AppendUvarint(value, it.revision)
 			value = appendNames(value, it.names)
 		}
-		puts = append(puts, put{itemKey(it.handle, it.from), value})
+		pairs = append(pairs, pair{itemKey(it.handle, it.from), value})
 	}
-	slices.SortFunc(puts, func(a, b put) int { return bytes.Compare(a.key, b.key) })
-	for _, put := range puts {
-		if err := tx.Bucket(bucketItems).Put(put.key, put.value); err != nil {
+	slices.SortFunc(pairs, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
+	for _, pair := range pairs {
+		if err := put(tx, bucketItems, pair.key, pair.value); err != nil {
 			return err
 		}
 	}

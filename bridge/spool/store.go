@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -52,6 +53,7 @@ type Store struct {
 	lock   *os.File
 	marker *os.File
 	db     *bbolt.DB
+	found  bool // the database was there
 	boot   string
 
 	mu         sync.Mutex
@@ -68,8 +70,9 @@ type Store struct {
 	stats      Stats
 	restored   Restored
 
-	plan *plan // what is being brought to the disk; of the goroutine that commits
-	wake chan struct{}
+	plan     *plan // what is being brought to the disk; of the goroutine that commits
+	unusable error // why the database cannot be used any more; of that goroutine, too
+	wake     chan struct{}
 }
 
 // Open takes the data directory and reads what is in it. An error says who
@@ -116,7 +119,18 @@ func (s *Store) open() (err error) {
 		s.lose("what was last stored could not be written")
 	case known && !left.Clean && (left.Boot != s.boot || s.boot == ""):
 		s.lose("the machine stopped without closing it")
-	case !known && s.batch > 0:
+	case known && !s.found:
+		s.lose("spool.db is missing")
+	}
+	used := s.batch > 0
+	for _, name := range tailNames {
+		info, err := os.Stat(s.path(name))
+		used = used || err == nil && info.Size() > 0
+		if known && !left.Clean && errors.Is(err, fs.ErrNotExist) {
+			s.lose(name + " is missing")
+		}
+	}
+	if used && !known {
 		s.lose("its marker is missing or damaged")
 	}
 	if err := s.openTails(); err != nil {
@@ -135,8 +149,8 @@ func (s *Store) lose(why string) {
 
 // openMarker opens the marker file and tells how the store was left.
 func (s *Store) openMarker() (left marker, known bool, err error) {
-	text, err := os.ReadFile(s.path("marker"))
-	if err != nil && !os.IsNotExist(err) {
+	text, err := readStart(s.path("marker"), markerSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return marker{}, false, err
 	}
 	if left, known = parseMarker(text); known && left.Version != formatVersion {
@@ -154,7 +168,7 @@ func versionError(version int) error {
 // openTails reads what was appended and did not come into the database.
 func (s *Store) openTails() error {
 	var batches []batch
-	for i, name := range [...]string{"tail-0", "tail-1"} {
+	for i, name := range tailNames {
 		read, damage := readTail(s.path(name))
 		if damage != nil {
 			s.lose(name + ": " + damage.Error())
@@ -328,7 +342,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closeFiles() error {
 	var errs []error
-	if s.db != nil {
+	if s.db != nil && s.unusable == nil { // else its locks are held for good
 		errs = append(errs, s.db.Close())
 	}
 	for _, t := range s.tails {

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -315,7 +316,7 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if _, err := Open(Config{Dir: dir, Broker: "b1"}); err == nil || !strings.Contains(err.Error(), "version 3, and this program reads version 2; start the program that wrote it") {
+	if _, err := Open(Config{Dir: dir, Broker: "b1"}); err == nil || !strings.Contains(err.Error(), "version 4, and this program reads version 3; start the program that wrote it") {
 		t.Fatal(err)
 	}
 }
@@ -359,6 +360,10 @@ func TestLost(t *testing.T) {
 		{name: "missing batch", change: damage("tail-1", func(b []byte) []byte { return b[batchHeader+int(b[3])+int(b[2])<<8:] }), lost: "batch 2 follows batch 0"},
 		{name: "no marker", commit: true, change: damage("marker", func([]byte) []byte { return nil }), lost: "marker"},
 		{name: "database damaged", commit: true, change: damage("spool.db", func(b []byte) []byte { return append(make([]byte, 8192), b[8192:]...) }), lost: "it was damaged"},
+		{name: "first meta page damaged", commit: true, change: damage("spool.db", func(b []byte) []byte { b[60] ^= 1; return b }), lost: "meta page"},
+		{name: "second meta page damaged", commit: true, change: damage("spool.db", func(b []byte) []byte { b[os.Getpagesize()+60] ^= 1; return b }), lost: "meta page"},
+		{name: "a page in use is free", commit: true, change: damage("spool.db", freeRoot), lost: "it was damaged"},
+		{name: "database gone", commit: true, change: damage("spool.db", func(b []byte) []byte { return nil }), lost: "spool.db is missing"},
 		{name: "database cut", commit: true, change: damage("spool.db", func(b []byte) []byte { return b[:5000] }), lost: "it was damaged"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -411,6 +416,18 @@ func TestLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// freeRoot makes the root's page one of the list of free pages.
+func freeRoot(b []byte) []byte {
+	n, size := binary.NativeEndian, uint64(os.Getpagesize())
+	meta := b[pageHeader:]
+	if other := b[size+pageHeader:]; n.Uint64(other[48:]) > n.Uint64(meta[48:]) {
+		meta = other
+	}
+	list := b[n.Uint64(meta[32:])*size:]
+	n.PutUint64(list[pageHeader:], n.Uint64(meta[16:]))
+	return b
 }
 
 // mustRecords reads what the database has.

@@ -2,17 +2,22 @@ package spool
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 
 	"callboard/bridge/overlay"
 )
 
-// A batch in a tail file: length of the body (4 bytes), CRC-32C of number and
-// body (4), the batch's number (8), the body: records.
-const batchHeader = 16
+// A batch in a tail file: length of the body (4 bytes), the batch's number (8),
+// CRC-32C of these (4), of the body (4), the body: records. The header has a
+// checksum of its own since a damaged length must not pass for a cut end.
+const batchHeader = 20
+
+var tailNames = [...]string{"tail-0", "tail-1"}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -30,8 +35,9 @@ type tail struct {
 // sealBatch fills in the header of a batch whose records follow it in b.
 func sealBatch(b []byte, number uint64) {
 	binary.BigEndian.PutUint32(b, uint32(len(b)-batchHeader))
-	binary.BigEndian.PutUint64(b[8:], number)
-	binary.BigEndian.PutUint32(b[4:], crc32.Checksum(b[8:], castagnoli))
+	binary.BigEndian.PutUint64(b[4:], number)
+	binary.BigEndian.PutUint32(b[12:], crc32.Checksum(b[:12], castagnoli))
+	binary.BigEndian.PutUint32(b[16:], crc32.Checksum(b[batchHeader:], castagnoli))
 }
 
 // batch is one as read.
@@ -44,14 +50,23 @@ type batch struct {
 // left out: whoever was killed while writing it had not acted on it. Any other
 // damage ends the reading and is told.
 func readTail(path string) (batches []batch, damage error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		if os.IsNotExist(err) {
-			return nil, nil
-		}
+	b, err := readStart(path, maxTail)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
 	return parseTail(b)
+}
+
+// readStart reads a file up to limit bytes.
+func readStart(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 func parseTail(b []byte) (batches []batch, damage error) {
@@ -60,19 +75,22 @@ func parseTail(b []byte) (batches []batch, damage error) {
 		if len(rest) < batchHeader {
 			return batches, nil
 		}
+		if crc32.Checksum(rest[:12], castagnoli) != binary.BigEndian.Uint32(rest[12:]) {
+			return batches, fmt.Errorf("at byte %d the checksum of a header is wrong", at)
+		}
 		length := int64(binary.BigEndian.Uint32(rest))
 		if length > int64(len(rest)-batchHeader) {
 			return batches, nil
 		}
 		whole := rest[:batchHeader+length]
-		if crc32.Checksum(whole[8:], castagnoli) != binary.BigEndian.Uint32(whole[4:]) {
+		if crc32.Checksum(whole[batchHeader:], castagnoli) != binary.BigEndian.Uint32(whole[16:]) {
 			return batches, fmt.Errorf("at byte %d the checksum is wrong", at)
 		}
 		records, err := decodeRecords(whole[batchHeader:])
 		if err != nil {
 			return batches, fmt.Errorf("at byte %d: %w", at, err)
 		}
-		batches = append(batches, batch{binary.BigEndian.Uint64(whole[8:]), records})
+		batches = append(batches, batch{binary.BigEndian.Uint64(whole[4:]), records})
 		at += len(whole)
 	}
 	return batches, nil
