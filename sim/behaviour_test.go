@@ -62,7 +62,7 @@ func TestBehaviourLikeStage(t *testing.T) { playCases(t, "testdata/stage-cases/b
 
 // TestMoreBehaviourLikeStage plays cases of our own that real Stage 4.3 has
 // answered.
-func TestMoreBehaviourLikeStage(t *testing.T) { playCases(t, "testdata/stage-more", 6) }
+func TestMoreBehaviourLikeStage(t *testing.T) { playCases(t, "testdata/stage-more", 8) }
 
 // playCases plays the cases of a folder.
 func playCases(t *testing.T, dir string, count int) {

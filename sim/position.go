@@ -9,7 +9,8 @@ import (
 
 // Speeds and tolerances of position commands, as Stage has them.
 const (
-	gotoSpeed    = 0.4          // m/s at most on the way
+	gotoSpeed    = 0.4          // m/s at most on the way, of an omnidirectional base along each axis
+	gotoTurn     = 1.0          // rad/s at most
 	gotoNear     = 0.02         // m, there
 	gotoStraight = math.Pi / 16 // rad, heading error up to which it drives
 )
@@ -183,23 +184,25 @@ func (p *Position) approach() Pose {
 	goal := p.command
 	dx, dy := goal.X-p.reported.X, goal.Y-p.reported.Y
 	turn := worldfile.NormalizeAngle(goal.A - p.reported.A)
-	distance := math.Hypot(dx, dy)
 	switch p.spec.Drive {
 	case worldfile.Omnidirectional:
+		// Stage takes the errors along the world's axes for those of the robot, and
+		// bounds them on one side only.
 		s, c := math.Sincos(p.reported.A)
-		v := Pose{X: dx*c + dy*s, Y: -dx*s + dy*c, A: turn}
-		if distance > gotoSpeed {
-			v.X, v.Y = v.X*gotoSpeed/distance, v.Y*gotoSpeed/distance
+		return Pose{
+			X: clamp(dx*c+dy*s, -gotoSpeed, gotoSpeed),
+			Y: clamp(-dx*s+dy*c, -gotoSpeed, gotoSpeed),
+			A: clamp(turn, -gotoTurn, gotoTurn),
 		}
-		return v
 	case worldfile.Differential:
+		// As in Stage, turns to the left are bounded by velocity_bounds alone.
 		if math.Abs(dx) < gotoNear && math.Abs(dy) < gotoNear {
-			return Pose{A: turn}
+			return Pose{A: math.Max(turn, -gotoTurn)}
 		}
 		off := worldfile.NormalizeAngle(math.Atan2(dy, dx) - p.reported.A)
-		v := Pose{A: off}
+		v := Pose{A: math.Max(off, -gotoTurn)}
 		if math.Abs(off) < gotoStraight {
-			v.X = math.Min(distance, gotoSpeed)
+			v.X = math.Min(math.Hypot(dx, dy), gotoSpeed)
 		}
 		return v
 	}

@@ -58,9 +58,12 @@ func (in *interpreter) body(m *Model, e *Entity, box bool) []Block {
 // block reads a block's outline and heights. Without z it is flat.
 func (in *interpreter) block(e *Entity) (shape, bool) {
 	n := in.integer(e, "points", 0)
-	if n < 2 || n > maxOutlinePoints {
+	if n < 0 || n > maxOutlinePoints {
 		in.fail(e.Pos, "a block of %d points; expected 2 or more", n)
 		return shape{}, false
+	}
+	if n < 2 {
+		in.warn(e.Pos, "a block of %d points has no outline, and nothing meets it; expected 2 or more", n)
 	}
 	// An index without entry is (0, 0), as in Stage; more of them than there are
 	// properties would only make memory of nothing.
@@ -148,11 +151,9 @@ func anticlockwise(ps []Point) {
 }
 
 // scale moves and stretches the shapes so that the box around them fills size,
-// centred, and stretches their heights without moving them.
+// centred, and stretches their heights without moving them. Shapes of less than
+// two points take part in that, and leave nothing.
 func scale(shapes []shape, size Size) []Block {
-	if len(shapes) == 0 {
-		return nil
-	}
 	minX, minY, minZ := math.Inf(1), math.Inf(1), math.Inf(1)
 	maxX, maxY, maxZ := math.Inf(-1), math.Inf(-1), math.Inf(-1)
 	for _, s := range shapes {
@@ -162,25 +163,31 @@ func scale(shapes []shape, size Size) []Block {
 		}
 		minZ, maxZ = math.Min(minZ, s.low), math.Max(maxZ, s.high)
 	}
-	x, y, z := ratio(size.X, maxX-minX), ratio(size.Y, maxY-minY), ratio(size.Z, maxZ-minZ)
-	centreX, centreY := (minX+maxX)/2, (minY+maxY)/2
-	out := make([]Block, len(shapes))
-	for i, s := range shapes {
+	extentX, extentY := extent(minX, maxX), extent(minY, maxY)
+	x, y, z := size.X/extentX, size.Y/extentY, size.Z/extent(minZ, maxZ)
+	centreX, centreY := minX+extentX/2, minY+extentY/2
+	var out []Block
+	for _, s := range shapes {
+		if len(s.points) < 2 {
+			continue
+		}
 		b := Block{Points: make([]Point, len(s.points)), Low: s.low * z, High: s.high * z}
 		for j, p := range s.points {
 			b.Points[j] = Point{(p.X - centreX) * x, (p.Y - centreY) * y}
 		}
-		out[i] = b
+		out = append(out, b)
 	}
 	return out
 }
 
-// ratio is to/from; what has no extent is not stretched.
-func ratio(to, from float64) float64 {
-	if from <= 0 {
-		return 1
+// extent is from least to most. What has none gets the least that doubles tell
+// from 1, as in Stage: a line at 0 comes to lie on the side of its box.
+func extent(least, most float64) float64 {
+	const epsilon = 0x1p-52
+	if d := most - least; math.Abs(d) >= epsilon {
+		return d
 	}
-	return to / from
+	return epsilon
 }
 
 // walls gives four thin walls just within a body's box.

@@ -50,7 +50,7 @@ func TestHostileFiles(t *testing.T) {
 		"a macro of itself":          {map[string]string{"a.world": "define x x ( )\nx ( )"}, "a.world:1:1: \"x\" is defined from itself"},
 		"a circle of macros":         {map[string]string{"a.world": "define x y ( )\ndefine y x ( )\nx ( )"}, "is defined from itself"},
 		"deep":                       {map[string]string{"a.world": strings.Repeat("model ( ", 10000)}, "brackets nest deeper than 1000"},
-		"define without base":        {map[string]string{"a.world": "define foo ( )"}, "a.world:1:12: define foo is followed by \"(\"; expected the type that it is made from"},
+		"define without base":        {map[string]string{"a.world": "define foo ( )"}, "a.world:1:12: define foo is followed by \"(\"; expected define NAME TYPE ("},
 		"a billion points":           {map[string]string{"a.world": "model ( block ( points 1000000000 ) )"}, "a block of 1000000000 points"},
 		"a billion samples":          {map[string]string{"a.world": "ranger ( sensor ( samples 1000000000 ) )"}, "samples is 1000000000; expected 0 to 100000"},
 		"a billion sonars":           {map[string]string{"a.world": "ranger ( scount 1000000000 )"}, "scount is 1000000000"},

@@ -1,5 +1,137 @@
 package worldfile
 
+import "fmt"
+
+// define parses a macro; the first of a name is kept. As in Stage its body ends
+// where the brackets close, whatever stands in it, and an error in it is none as
+// long as nothing uses the macro.
+func (r *reader) define(word token) bool {
+	m, opened, ok := r.defined(word)
+	if !ok {
+		return false
+	}
+	begin, included, bytes := *r.lex, r.includes, r.bytes
+	if !r.pass(opened, m.base) {
+		return false
+	}
+	end := *r.lex
+	*r.lex, r.includes, r.bytes = begin, included, bytes
+	known := len(r.problems)
+	if !r.body(m.body, opened, 1) {
+		if r.broken {
+			return false
+		}
+		if m.fault == nil {
+			m.fault = &Problem{Pos: r.problems[known].Pos, Message: r.problems[known].Message}
+		}
+		r.problems = r.problems[:known]
+		*r.lex = end
+	}
+	if m.fault != nil {
+		r.faulty = append(r.faulty, m)
+	}
+	if first, taken := r.macros[m.name]; taken {
+		r.warn(m.at, "%q is defined already at %s; the first definition counts", short(m.name), first.pos)
+		return true
+	}
+	r.macros[m.name] = m
+	return true
+}
+
+// defined reads what stands between define and its body: the macro's name and
+// the type that it is made from. What is no word is passed over; behind the type
+// it makes the macro useless.
+func (r *reader) defined(word token) (m *macro, opened token, ok bool) {
+	m = &macro{pos: word.pos}
+	for {
+		t, ok := r.skip()
+		switch {
+		case !ok:
+			return nil, t, false
+		case t.kind == tokenWord && m.name == "":
+			m.name, m.at = t.text, t.pos
+		case t.kind == tokenWord && m.base == "":
+			m.base, m.body = t.text, &raw{word: t.text, pos: t.pos}
+		case t.kind == tokenOpen && m.base != "":
+			return m, t, true
+		case t.kind == tokenWord, t.kind == tokenOpen, t.kind == tokenClose, t.kind == tokenEnd:
+			return nil, t, r.fail(t.pos, "define %sis followed by %s; expected define NAME TYPE (", m.begun(), t.describe())
+		case m.base != "":
+			if m.fault == nil {
+				m.fault = &Problem{Pos: t.pos, Message: fmt.Sprintf("define %sis followed by %s; expected define NAME TYPE (", m.begun(), t.describe())}
+			}
+		default:
+			r.warn(t.pos, "%s has no effect in define; expected define NAME TYPE (", t.describe())
+		}
+	}
+}
+
+// begun is what is known of a macro, for messages.
+func (m *macro) begun() string {
+	switch {
+	case m.name == "":
+		return ""
+	case m.base == "":
+		return short(m.name) + " "
+	}
+	return short(m.name) + " " + short(m.base) + " "
+}
+
+// pass reads up to the bracket that closes what was opened in a macro, through
+// the files that are included.
+func (r *reader) pass(opened token, base string) bool {
+	for depth := 1; depth > 0; {
+		t, ok := r.read()
+		if !ok {
+			return false
+		}
+		switch {
+		case t.kind == tokenOpen:
+			depth++
+		case t.kind == tokenClose:
+			depth--
+		case t.kind == tokenEnd:
+			r.broken = true
+			return r.fail(opened.pos, "this ( of %q is never closed; expected )", short(base))
+		case t.kind == tokenWord && t.text == "include":
+			if !r.passIncluded(t, base) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// passIncluded reads an included file, whose brackets have to match.
+func (r *reader) passIncluded(word token, base string) bool {
+	file, text, ok := r.include(word)
+	if !ok {
+		return false
+	}
+	r.stack = append(r.stack, file)
+	defer func() { r.stack = r.stack[:len(r.stack)-1] }()
+	inner := &reader{parser: r.parser, lex: newLexer(file, text)}
+	for {
+		t, ok := inner.read()
+		switch {
+		case !ok:
+			return false
+		case t.kind == tokenEnd:
+			return true
+		case t.kind == tokenOpen:
+			ok = inner.pass(t, base)
+		case t.kind == tokenClose:
+			r.broken = true
+			return r.fail(t.pos, "\")\" closes nothing in this file; expected brackets that match")
+		case t.kind == tokenWord && t.text == "include":
+			ok = inner.passIncluded(t, base)
+		}
+		if !ok {
+			return false
+		}
+	}
+}
+
 // expand applies macros to an entity and all below it. Macros are looked up as
 // they are known now, so a body may use one that was defined after it.
 func (p *parser) expand(r *raw, depth int) (*Entity, bool) {
@@ -48,8 +180,12 @@ func (p *parser) chain(r *raw) ([]*macro, bool) {
 	word := r.word
 	for {
 		m := p.macros[word]
-		if m == nil {
+		switch {
+		case m == nil:
 			return chain, true
+		case m.fault != nil:
+			p.problems = append(p.problems, *m.fault)
+			return nil, false
 		}
 		for _, seen := range chain {
 			if seen == m {

@@ -27,10 +27,13 @@ func Parse(open Open, name string) (*File, []Problem) {
 		return nil, []Problem{{Pos: Pos{File: name}, Message: fmt.Sprintf("cannot be read: %v", err)}}
 	}
 	p.bytes = len(text)
-	if p.splice(name, string(text), &f.World) {
-		return f, p.problems
+	if !p.splice(name, string(text), &f.World) {
+		return nil, p.problems
 	}
-	return nil, p.problems
+	for _, m := range p.faulty {
+		p.warn(m.fault.Pos, "%s; Stage does not see it, as nothing uses %q", m.fault.Message, short(m.name))
+	}
+	return f, p.problems
 }
 
 // parser holds what is common to the files of one load.
@@ -38,6 +41,7 @@ type parser struct {
 	open     Open
 	top      string // the world file: names are relative to its folder
 	macros   map[string]*macro
+	faulty   []*macro          // with errors in their bodies
 	texts    map[string]string // of included files, by name as opened
 	stack    []string          // of files that are being read
 	includes int
@@ -45,13 +49,15 @@ type parser struct {
 	written  int // entities in the text
 	entities int // after macros
 	problems []Problem
+	broken   bool // the text cannot be cut into tokens, or a file is missing
 }
 
 // macro is what define gives a name to.
 type macro struct {
-	base string
-	body *raw
-	pos  Pos
+	name, base string
+	body       *raw
+	pos, at    Pos      // of define, and of the name
+	fault      *Problem // the first error in the body, which counts once the macro is used
 }
 
 // raw is an entity as written, before macros.
@@ -135,6 +141,7 @@ func (r *reader) read() (token, bool) {
 	t, problem := r.lex.next()
 	if problem != nil {
 		r.problems = append(r.problems, *problem)
+		r.broken = true
 		return t, false
 	}
 	return t, true
@@ -212,6 +219,9 @@ func (r *reader) value(t token) ([]string, bool) {
 			values = append(values, v.text)
 		case tokenTupleEnd:
 			return values, true
+		case tokenEnd:
+			r.warn(t.pos, "[ is not closed before the end of the file; expected ]")
+			return values, true
 		case tokenLine:
 			return nil, r.fail(t.pos, "[ is not closed on its line; expected numbers, strings and ]")
 		default:
@@ -274,46 +284,20 @@ func (r *reader) stray(t token, e *raw) bool {
 	return r.fail(t.pos, "%s cannot stand within %q; expected a property, a child or )", t.describe(), short(e.word))
 }
 
-// define parses a macro; the first of a name is kept.
-func (r *reader) define(word token) bool {
-	name, ok := r.skip()
-	if !ok {
-		return false
-	}
-	if name.kind != tokenWord {
-		return r.fail(name.pos, "define is followed by %s; expected a name", name.describe())
-	}
-	base, ok := r.skip()
-	if !ok {
-		return false
-	}
-	if base.kind != tokenWord {
-		return r.fail(base.pos, "define %s is followed by %s; expected the type that it is made from", short(name.text), base.describe())
-	}
-	opened, ok := r.skip()
-	if !ok {
-		return false
-	}
-	if opened.kind != tokenOpen {
-		return r.fail(opened.pos, "define %s %s is followed by %s; expected (", short(name.text), short(base.text), opened.describe())
-	}
-	m := &macro{base: base.text, body: &raw{word: base.text, pos: base.pos}, pos: word.pos}
-	if !r.body(m.body, opened, 1) {
-		return false
-	}
-	if first, taken := r.macros[name.text]; taken {
-		r.warn(name.pos, "%q is defined already at %s; the first definition counts", short(name.text), first.pos)
-		return true
-	}
-	r.macros[name.text] = m
-	return true
-}
-
 // include reads the rest of an include's line and gives the file's text.
 func (r *reader) include(word token) (file, text string, ok bool) {
-	t, ok := r.skipSpace()
+	defer func() { r.broken = r.broken || !ok }()
+	t, ok := r.read()
 	if !ok {
 		return "", "", false
+	}
+	if t.kind == tokenString {
+		return "", "", r.fail(t.pos, "include is followed by %s at once; expected a blank between them", t.describe())
+	}
+	if t.kind == tokenSpace {
+		if t, ok = r.read(); !ok {
+			return "", "", false
+		}
 	}
 	if t.kind != tokenString {
 		return "", "", r.fail(t.pos, "include is followed by %s; expected a file's name in \"…\" on the same line", t.describe())

@@ -1,7 +1,6 @@
 package worldfile
 
 import (
-	"os"
 	"testing"
 	"time"
 )
@@ -38,7 +37,7 @@ func TestWorldSettings(t *testing.T) {
 		{"unit_length \"cm\"\nresolution 0.05", 1, 0, 100 * ms, 0.05, false},
 		{"threads 0\npaused 1\nshow_clock 1\nconfirm_on_quit 0", 1, 0, 100 * ms, 0.02, false},
 	} {
-		w, problems := Load(textOpen(test.text), "x.world")
+		w, problems := Load(files(map[string]string{"a.world": test.text}), "a.world")
 		if w == nil {
 			t.Errorf("%q: %v", test.text, problems)
 			continue
@@ -53,18 +52,8 @@ func TestWorldSettings(t *testing.T) {
 	}
 	// With these real Stage stands still or ends.
 	for _, text := range []string{"interval_sim 0", "interval_sim -100", "resolution 0", "resolution -1"} {
-		if w, _ := Load(textOpen(text), "x.world"); w != nil {
+		if w, _ := Load(files(map[string]string{"a.world": text}), "a.world"); w != nil {
 			t.Errorf("%q loads", text)
 		}
-	}
-}
-
-// textOpen opens x.world with a text, and nothing else.
-func textOpen(text string) Open {
-	return func(name string) ([]byte, error) {
-		if name != "x.world" {
-			return nil, os.ErrNotExist
-		}
-		return []byte(text), nil
 	}
 }

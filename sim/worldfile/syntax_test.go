@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -71,6 +72,21 @@ func TestSyntaxLikeStage(t *testing.T) {
 			if diff := cmp.Diff(models, describe(w)); diff != "" {
 				t.Errorf("models (-Stage +ours):\n%s", diff)
 			}
+			if len(f) < 5 {
+				t.Fatalf("row %q is too short", line)
+			}
+			set := fmt.Sprintf("resolution %v interval %d quit %v", w.Resolution, w.Interval.Milliseconds(), w.QuitTime.Seconds())
+			if f[3] != "-" && f[3] != set {
+				t.Errorf("settings %s, Stage's are %s", set, f[3])
+			}
+			// interval_real tells here what it told Stage 3, and what is in a window
+			// nobody looks for.
+			for _, unused := range strings.Fields(f[4]) {
+				told := slices.ContainsFunc(problems, func(p Problem) bool { return strings.HasPrefix(p.Message, strconv.Quote(unused)) })
+				if ours := unused != "-" && unused != "interval_real" && name != "model-inside-window"; told != ours {
+					t.Errorf("Stage reports %s as unused; ours: %v", unused, problems)
+				}
+			}
 		})
 	}
 }
@@ -105,4 +121,54 @@ func num(v float64) string {
 		return "0"
 	}
 	return s
+}
+
+// TestMacrosLikeStage: what Stage 4.3's parser made of each text.
+func TestMacrosLikeStage(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		// An error in a macro counts once it is used.
+		{"define a model ( color red )\nmodel ( )", `a.world:1:24: warning: "color" is followed by the word "red"; expected a number, a "string" or [ ] as its value, or ( for a model; Stage does not see it, as nothing uses "a"`},
+		{"define a model ( color red )\na ( )", `a.world:1:24: "color" is followed by the word "red"; expected a number, a "string" or [ ] as its value, or ( for a model`},
+		{"define a model ( color red )\ndefine b a ( )\nmodel ( b ( ) )", `a.world:1:24: "color" is followed by the word "red"; expected a number, a "string" or [ ] as its value, or ( for a model`},
+		{"define a model ( define b model ( ) )", `a.world:1:18: warning: define cannot stand within a model; expected it at the top level; Stage does not see it, as nothing uses "a"`},
+		{"define a model ( size\n[1 2 3] ( ) ) model ( )", `a.world:1:18: warning: the value of "size" is on another line; expected it on the same line; Stage does not see it, as nothing uses "a"`},
+		{"define a model ( )\ndefine a model ( 5 )\na ( )", `a.world:2:8: warning: "a" is defined already at a.world:1:1; the first definition counts` + "\n" +
+			`a.world:2:18: warning: "5" cannot stand within "model"; expected a property, a child or ); Stage does not see it, as nothing uses "a"`},
+		{"define a a ( )", ``},
+		{"define a nosuchtype ( )", ``},
+		// What cannot be cut into tokens, and what is missing, counts everywhere.
+		{"define a model ( size [1,2,3] )", `a.world:1:25: ',' cannot stand here; expected a word, a number, a string, a bracket or a comment`},
+		{"define a model ( name \"x )", `a.world:1:23: the string has no end; expected " on the same line`},
+		{"define a model ( model ( )", `a.world:1:16: this ( of "model" is never closed; expected )`},
+		{"define a model (\ninclude \"no.inc\"\n)", `a.world:2:9: cannot include "no.inc": open no.inc: file does not exist`},
+		{"define a model (\ninclude \"good.inc\" ( )\n)\na ( )", ``},
+		{"define a model (\ninclude \"open.inc\"\n)", `open.inc:1:7: this ( of "model" is never closed; expected )`},
+		// Between the names and the bracket.
+		{"define \"x\" a model ( )", `a.world:1:8: warning: the string "x" has no effect in define; expected define NAME TYPE (`},
+		{"define a model 5 ( )\nmodel ( )", `a.world:1:16: warning: define a model is followed by "5"; expected define NAME TYPE (; Stage does not see it, as nothing uses "a"`},
+		{"define a model 5 ( )\na ( )", `a.world:1:16: define a model is followed by "5"; expected define NAME TYPE (`},
+		{"define a model b ( )", `a.world:1:16: define a model is followed by the word "b"; expected define NAME TYPE (`},
+		{"define ( )", `a.world:1:8: define is followed by "("; expected define NAME TYPE (`},
+		{"define a", `a.world:1:9: define a is followed by the end of the file; expected define NAME TYPE (`},
+		// An include needs a blank; a tuple may be left open at the very end.
+		{"include\"good.inc\"\n", `a.world:1:8: include is followed by the string "good.inc" at once; expected a blank between them`},
+		{"include\t\"good.inc\"\n", ``},
+		{"include # c\n\"good.inc\"\n", `a.world:1:9: include is followed by a comment; expected a file's name in "…" on the same line`},
+		{"include good\n", `a.world:1:9: include is followed by the word "good"; expected a file's name in "…" on the same line`},
+		{"model ( ) name [ \"x\"", `a.world:1:16: warning: [ is not closed before the end of the file; expected ]`},
+	} {
+		w, problems := Load(files(map[string]string{"a.world": c.text, "good.inc": "mass 5\n", "open.inc": "model ("}), "a.world")
+		var got []string
+		for _, p := range problems {
+			if !strings.Contains(p.Message, "mass") {
+				got = append(got, p.Error())
+			}
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, "\n")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.text, diff)
+		}
+		if (w == nil) != (FirstError(problems) != nil) {
+			t.Errorf("%q: a world: %v, problems: %v", c.text, w != nil, problems)
+		}
+	}
 }
