@@ -158,7 +158,7 @@ func (d *devices) Attach(pub server.Publisher) {
 		if b.model == nil {
 			continue
 		}
-		d.simulation.mail.put(func() {
+		d.simulation.mail.attach(func() {
 			i := b.model.Index()
 			d.simulation.served[i] = append(d.simulation.served[i], b)
 		})
@@ -171,8 +171,8 @@ func (d *devices) Open(a player.Addr) error {
 	switch {
 	case b == nil:
 		return fmt.Errorf("simdriver: no device %s", a)
-	case b.model != nil && !d.simulation.mail.put(b.model.Subscribe):
-		return errFull
+	case b.model != nil:
+		return d.simulation.mail.opened(b, true)
 	}
 	return nil
 }
@@ -180,14 +180,14 @@ func (d *devices) Open(a player.Addr) error {
 // Close takes the subscription back: a base that nobody has open stands still.
 func (d *devices) Close(a player.Addr) {
 	if b := d.bindings[addressOf(a)]; b != nil && b.model != nil {
-		d.simulation.mail.put(b.model.Unsubscribe)
+		_ = d.simulation.mail.opened(b, false) // after the end nothing is subscribed
 	}
 }
 
 // Handle hands a command or request over to be carried out before the next step.
 func (d *devices) Handle(c *server.Call) {
 	b := d.bindings[addressOf(c.Header.Addr)]
-	if b == nil || !d.Handles(c.Header.Addr, c.Header.Type, c.Header.Subtype) || !d.simulation.mail.put(func() { b.endpoint.handle(c) }) {
+	if b == nil || !d.Handles(c.Header.Addr, c.Header.Type, c.Header.Subtype) || !d.simulation.mail.command(b, func() { b.endpoint.handle(c) }) {
 		c.Nack(nil)
 	}
 }

@@ -15,6 +15,8 @@ type binding struct {
 	addr       player.Addr
 	pub        server.Publisher
 	endpoint   endpoint
+	subscribed bool  // the model, for this device; belongs to Run
+	note       *note // the last one in the mail, behind which there is no command; belongs to the mailbox
 }
 
 // endpoint makes messages of what a model does. Its methods are called by the
