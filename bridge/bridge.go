@@ -285,6 +285,9 @@ func (b *Bridge) servers() []robots.Server {
 	out := make([]robots.Server, len(players))
 	for i, p := range players {
 		out[i] = robots.Server{Address: p.Address, Robot: p.Robot, Robots: p.Robots, World: p.World, Devices: p.Devices, Dial: b.config.Dial}
+		if p.Simulation != nil {
+			out[i].Simulation = &robots.Simulation{Address: p.Simulation.Address, Index: p.Simulation.Index}
+		}
 		if b.gateway != nil {
 			out[i].Relay = b.gateway.Relay(i)
 			out[i].Attach = func(c *client.Client) { b.gateway.Attach(i, c) }

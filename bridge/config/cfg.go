@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -46,6 +47,9 @@ func (c *Config) expand() Problems {
 	return problems
 }
 
+// localhost is where a configuration's Player servers are.
+const localhost = "localhost"
+
 // readCFG gives a Player for each port of a Player configuration.
 func readCFG(p Player) ([]Player, Problems) {
 	file, wrong := playercfg.Load(playercfg.Config{Name: p.CFG, Open: func(name string) ([]byte, error) {
@@ -62,6 +66,10 @@ func readCFG(p Player) ([]Player, Problems) {
 	world := p.World
 	if name, _, ok := file.Worldfile(); ok && world == "" {
 		world = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	}
+	var simulation *Simulation
+	if a, ok := file.Simulation(); ok {
+		simulation = &Simulation{net.JoinHostPort(localhost, strconv.Itoa(a.Port)), a.Index}
 	}
 	known := subscribe.Interfaces()
 	var players []Player
@@ -80,7 +88,7 @@ func readCFG(p Player) ([]Player, Problems) {
 		if !ok {
 			at = len(players)
 			byPort[r.Port] = at
-			players = append(players, Player{Address: r.Address("localhost"), World: world, Robots: map[string][]string{}})
+			players = append(players, Player{Address: r.Address(localhost), World: world, Robots: map[string][]string{}, Simulation: simulation})
 		}
 		players[at].Robots[r.Name] = devices
 	}

@@ -69,6 +69,15 @@ type Player struct {
 	World   string              // "" if not told
 	Devices []string            // which to open: "laser:0", "laser" or path.Match patterns; default ["*"]: all data interfaces that conditions know; nil with Robots
 	CFG     string              // path of a Player configuration
+	// Simulation is the device by which the robots' simulation is asked and told,
+	// as the CFG says; nil: it says none.
+	Simulation *Simulation
+}
+
+// Simulation is a simulation device of a Player server.
+type Simulation struct {
+	Address string // host:port
+	Index   uint16
 }
 
 // Neighbour is one [[neighbour]]: another broker.

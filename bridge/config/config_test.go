@@ -72,7 +72,7 @@ robots = ["r*"]
 may = ["subscribe", "command"]
 `
 
-const swarm = `driver ( name "stage" plugin "stageplugin" provides [ "simulation:0" ] worldfile "worlds/arena.world" )
+const swarm = `driver ( name "stage" plugin "stageplugin" provides [ "6660:simulation:2" ] worldfile "worlds/arena.world" )
 driver ( name "stage" provides [ "position2d:0" "ranger:0" "gripper:0" ] model "alpha" )
 driver ( name "stage" provides [ "6666:position2d:0" ] model "beta" )
 driver ( name "rangertolaser" requires [ "ranger:0" ] provides [ "laser:0" ] )
@@ -100,6 +100,7 @@ func TestExample(t *testing.T) {
 		t.Fatal(problems)
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
+	simulation := &Simulation{Address: "localhost:6660", Index: 2}
 	want := &Config{
 		Broker: Broker{ID: "b1", Listen: "127.0.0.1:8800", URL: "wss://b1.example.org/ws", Links: "127.0.0.1:8801", Data: in("callboard-data"), Heartbeat: 1},
 		TLS:    TLS{Cert: in("b1.crt"), Key: in("b1.key"), ClientCA: in("brokers.crt")},
@@ -108,8 +109,8 @@ func TestExample(t *testing.T) {
 		Players: []Player{
 			{Address: "localhost:6665", Robot: "r0", World: "cave", Devices: []string{"*"}},
 			{Address: "lab:6665", Robots: map[string][]string{"r1": {"position2d:0", "laser:0"}, "r2": {"position2d:1", "laser:1"}}},
-			{Address: "localhost:6665", World: "arena", Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "gripper:0", "laser:0"}}},
-			{Address: "localhost:6666", World: "arena", Robots: map[string][]string{"beta": {"position2d:0"}}},
+			{Address: "localhost:6665", World: "arena", Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "gripper:0", "laser:0"}}, Simulation: simulation},
+			{Address: "localhost:6666", World: "arena", Robots: map[string][]string{"beta": {"position2d:0"}}, Simulation: simulation},
 		},
 		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801", Compress: true}},
 		Beacon:     Beacon{Announce: false, Group: "239.1.2.3:8802", Interfaces: []string{"eth0"}},

@@ -155,15 +155,15 @@ func fail(code protocol.Code, format string, args ...any) error {
 	return &Problem{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// perform sends one command over the robot's session and waits for its answer.
-func perform(ctx context.Context, session *client.Client, robot string, index int, c *command, args []float64) (any, error) {
+// perform sends one command over a session and waits for its answer.
+func perform(ctx context.Context, s *session, robot string, index int, c *command, args []float64) (any, error) {
 	subtype, body, answer := c.build(robot, args)
 	addr := player.Addr{Interf: c.interf, Index: uint16(index)}
 	if !c.request {
-		return nil, translate(session.Send(ctx, addr, subtype, body), robot, c)
+		return nil, translate(s.client.Send(ctx, addr, subtype, body), s, robot, c)
 	}
-	if err := session.Request(ctx, addr, subtype, body, answer); err != nil {
-		return nil, translate(err, robot, c)
+	if err := s.client.Request(ctx, addr, subtype, body, answer); err != nil {
+		return nil, translate(err, s, robot, c)
 	}
 	if c.result != nil {
 		return c.result(answer), nil
@@ -172,15 +172,17 @@ func perform(ctx context.Context, session *client.Client, robot string, index in
 }
 
 // translate words a session's error for the client that asked.
-func translate(err error, robot string, c *command) error {
+func translate(err error, s *session, robot string, c *command) error {
 	var nack *client.NackError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &nack) && c.interf == player.InterfaceSimulation:
+		return fail(protocol.Unavailable, "%s: the simulation of the Player server %s refused %s; expected that it has a model named %s", robot, s.server.Address, c.name, robot)
 	case errors.As(err, &nack):
 		return fail(protocol.Unavailable, "%s: the Player server refused %s", robot, c.name)
 	case errors.Is(err, client.ErrAway):
-		return fail(protocol.Unavailable, "%s is away: its Player server is not connected", robot)
+		return fail(protocol.Unavailable, "%s: the Player server %s is not connected", robot, s.server.Address)
 	}
 	return fail(protocol.Unavailable, "%s: %s: %v", robot, c.name, err)
 }

@@ -80,18 +80,24 @@ func (q *commands) run(ctx context.Context) {
 
 func (q *commands) carryOut(t *task) (any, error) {
 	select {
-	case <-q.robot.isUp():
+	case <-q.robot.present.passed():
 	case <-t.ctx.Done():
 		return nil, q.expired(t)
 	}
 	if t.ctx.Err() != nil { // both were so: what nobody waits for is not done
 		return nil, q.expired(t)
 	}
-	index, err := q.robot.target(t.command.interf, t.index)
+	session, index, err := q.robot.target(t.command, t.index)
 	if err != nil {
 		return nil, err
 	}
-	return perform(t.ctx, q.robot.session.client, q.robot.name, index, t.command, t.args)
+	select {
+	case <-session.stands.passed():
+	case <-t.ctx.Done():
+		return nil, fail(protocol.Unavailable, "%s: the Player server %s is not connected; the command %s waited %v and was dropped",
+			q.robot.name, session.server.Address, t.command.name, t.ttl)
+	}
+	return perform(t.ctx, session, q.robot.name, index, t.command, t.args)
 }
 
 // expired words what a lifetime's end means.

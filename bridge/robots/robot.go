@@ -26,16 +26,14 @@ type robot struct {
 	devices []*player.Device
 	lost    uint64
 	err     error
-	present chan struct{} // closed while the robot is up
+	present gate // open while the robot is up
 }
 
 func now() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
 
 func (r *robot) up(devices []*player.Device) {
 	r.mu.Lock()
-	if r.state != protocol.RobotUp {
-		close(r.waiting())
-	}
+	r.present.open()
 	r.state, r.since, r.devices, r.err = protocol.RobotUp, now(), devices, nil
 	r.mu.Unlock()
 	r.tell(Event{State: protocol.RobotUp, Devices: addresses(devices), Bounds: r.bounds.of(devices)})
@@ -45,7 +43,8 @@ func (r *robot) away(err error) {
 	r.mu.Lock()
 	changed := r.state == protocol.RobotUp
 	if changed {
-		r.state, r.since, r.devices, r.present = protocol.RobotAway, now(), nil, nil
+		r.state, r.since, r.devices = protocol.RobotAway, now(), nil
+		r.present.shut()
 	}
 	r.err = err
 	r.mu.Unlock()
@@ -101,49 +100,22 @@ func (r *robot) tell(e Event) {
 	r.session.owner.config.Sink.Robot(e)
 }
 
-// waiting gives the channel that is closed while the robot is up. The lock is
-// held by the caller.
-func (r *robot) waiting() chan struct{} {
-	if r.present == nil {
-		r.present = make(chan struct{})
+// target gives the session and the index of the device that a command is for:
+// the index asked for, else the robot's lowest of that interface.
+func (r *robot) target(c *command, asked *int) (*session, int, error) {
+	if c.interf == player.InterfaceSimulation {
+		return r.simulation(c, asked)
 	}
-	return r.present
-}
-
-// isUp gives a channel that is closed once the robot is up.
-func (r *robot) isUp() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.waiting()
-}
-
-// target gives the index of the device that a command is for: the one asked
-// for, else the robot's lowest of that interface. A simulation is not opened
-// and belongs to no robot: its index is 0 unless asked for.
-func (r *robot) target(interf player.Interface, asked *int) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	lowest := -1
-	for _, d := range r.devices {
-		switch {
-		case d.Interf != interf:
-		case asked != nil && int(d.Index) == *asked:
-			return *asked, nil
-		case lowest < 0 || int(d.Index) < lowest:
-			lowest = int(d.Index)
-		}
-	}
+	index, ok := pick(r.devices, func(d *player.Device) player.Addr { return d.Addr }, c.interf, asked)
 	switch {
-	case interf == player.InterfaceSimulation && asked == nil:
-		return 0, nil
-	case interf == player.InterfaceSimulation:
-		return *asked, nil
+	case ok:
+		return r.session, index, nil
 	case asked != nil:
-		return 0, fail(protocol.NotFound, "%s has no device %s:%d", r.name, interf, *asked)
-	case lowest < 0:
-		return 0, fail(protocol.NotFound, "%s has no device of interface %s", r.name, interf)
+		return nil, 0, fail(protocol.NotFound, "%s has no device %s:%d", r.name, c.interf, *asked)
 	}
-	return lowest, nil
+	return nil, 0, fail(protocol.NotFound, "%s has no device of interface %s", r.name, c.interf)
 }
 
 func (r *robot) describe() Robot {

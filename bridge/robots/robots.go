@@ -28,6 +28,9 @@ type Server struct {
 	Robots  map[string][]string // several robots, each with the devices that are its own
 	World   string              // the world they are in, "" if not known
 	Devices []string            // which to open, with Robot; none or "*": all that conditions know
+	// Simulation is where the robots' simulation is, unless their own Player
+	// server has it; nil: that is not known.
+	Simulation *Simulation
 	// Dial connects; nil is TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Relay takes what the server sends as it comes, beside the matching; nil:
@@ -40,6 +43,13 @@ type Server struct {
 	// GatewayIndex tells which index a robot's device has there. Needed with
 	// Gateway.
 	GatewayIndex func(robot string, device player.Addr) (index int, ok bool)
+}
+
+// Simulation is the simulation device of a Player server, which has poses of
+// the robots in it, by their names.
+type Simulation struct {
+	Address string // host:port
+	Index   uint16
 }
 
 // Config is what a Robots needs.
@@ -111,6 +121,9 @@ func New(c Config) (*Robots, error) {
 		}
 	}
 	sort.Strings(r.names)
+	if err := r.findSimulations(); err != nil {
+		return nil, err
+	}
 	if c.Metrics != nil {
 		r.measure(c.Metrics)
 	}

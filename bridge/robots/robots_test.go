@@ -30,10 +30,14 @@ const patience = 20 * time.Second
 type base struct {
 	mu   sync.Mutex
 	told []string
-	hold chan struct{} // if set, requests are answered when it is closed
+	hold chan struct{}       // if set, requests are answered when it is closed
+	has  []server.DeviceInfo // instead
 }
 
 func (b *base) Devices() []server.DeviceInfo {
+	if b.has != nil {
+		return b.has
+	}
 	return []server.DeviceInfo{
 		{Interf: player.InterfacePosition2D, Driver: "base"},
 		{Interf: player.InterfacePosition2D, Index: 1, Driver: "base"},
@@ -97,14 +101,29 @@ func (s *sink) Matched(string, *subscribe.Matched, time.Time) {}
 func (s *sink) Robot(e robots.Event)                          { s.events <- e }
 func (s *sink) Failed(subscribe.Failure)                      {}
 
-// start runs Robots over in-memory pipes to the base until the test ends.
-func start(t *testing.T, b *base, servers ...robots.Server) (*robots.Robots, *sink) {
+// serve runs a Player server with the base until the test ends.
+func (b *base) serve(t *testing.T) *server.PipeListener {
 	t.Helper()
 	pipe := server.NewPipeListener("base", 0)
 	s, err := server.New(server.Config{Listener: pipe, Drivers: []server.Driver{b}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return pipe
+}
+
+// start runs Robots over in-memory pipes to the base until the test ends.
+func start(t *testing.T, b *base, servers ...robots.Server) (*robots.Robots, *sink) {
+	t.Helper()
+	pipe := b.serve(t)
 	matcher, err := subscribe.New(subscribe.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,11 +140,6 @@ func start(t *testing.T, b *base, servers ...robots.Server) (*robots.Robots, *si
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() {
-		if err := s.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
 	running.Go(func() {
 		if err := r.Run(ctx); err != nil {
 			t.Error(err)
@@ -277,5 +291,64 @@ func TestSeveralRobots(t *testing.T) {
 		Servers: []robots.Server{{Address: "a:1", Robot: "r1"}, {Address: "b:1", Robot: "r1"}}, Matcher: &subscribe.Matcher{}, Sink: out,
 	}); err == nil || !strings.Contains(err.Error(), "r1") {
 		t.Errorf("two robots of one name gave %v", err)
+	}
+}
+
+// TestSimulationElsewhere: a robot whose own Player server has no simulation is
+// in the one that the configuration names, whether robots are there or not; a
+// robot without any is told so at once.
+func TestSimulationElsewhere(t *testing.T) {
+	robot := []server.DeviceInfo{{Interf: player.InterfacePosition2D, Driver: "base"}}
+	world := &base{has: []server.DeviceInfo{{Interf: player.InterfaceSimulation, Index: 2, Driver: "base"}}}
+	far, worldPipe := &base{has: robot}, world.serve(t)
+	farPipe := far.serve(t)
+	dial := func(ctx context.Context, address string) (net.Conn, error) {
+		if address == "world:1" {
+			return worldPipe.Dial(ctx, address)
+		}
+		return farPipe.Dial(ctx, address)
+	}
+	there := &robots.Simulation{Address: "world:1", Index: 2}
+	r, _ := start(t, &base{},
+		robots.Server{Address: "far:1", Robot: "r1", Simulation: there, Dial: dial},
+		robots.Server{Address: "base:1", Robot: "own", Simulation: there},
+		robots.Server{Address: "far:1", Robot: "none", Dial: dial})
+	zero, two := 0, 2
+	for _, tt := range []struct {
+		robot, name string
+		index       *int
+		args        []any
+		told, fails string
+	}{
+		{robot: "r1", name: "get_pose", told: "REQ 1 of simulation:2: r1 {0 0 0}"},
+		{robot: "r1", name: "get_pose", index: &two, told: "REQ 1 of simulation:2: r1 {0 0 0}"},
+		{robot: "r1", name: "set_pose", args: []any{1.0, 2.0, 3.0}, told: "REQ 2 of simulation:2: r1 {1 2 3}"},
+		{robot: "r1", name: "get_pose", index: &zero, fails: "not_found: r1 has no device simulation:0"},
+		{robot: "none", name: "get_pose", fails: "not_found: get_pose needs a simulation, and the Player server far:1 of none has none"},
+		{robot: "none", name: "set_pose", args: []any{1.0, 2.0, 3.0}, fails: "not_found: set_pose needs a simulation"},
+		{robot: "own", name: "get_pose"},
+	} {
+		_, err := r.Command(context.Background(), protocol.Command{Robot: tt.robot, Name: tt.name, Index: tt.index, Args: tt.args, TTL: patience.Seconds()})
+		var p *robots.Problem
+		switch {
+		case tt.fails != "":
+			if !errors.As(err, &p) || !strings.HasPrefix(string(p.Code)+": "+p.Message, tt.fails) {
+				t.Errorf("%s of %s gave %v, expected %s", tt.name, tt.robot, err, tt.fails)
+			}
+		case err != nil:
+			t.Errorf("%s of %s: %v", tt.name, tt.robot, err)
+		case tt.told != "":
+			if told := world.heard(t, 1); !cmp.Equal(told, []string{tt.told}) {
+				t.Errorf("%s of %s told the simulation %q, expected %q", tt.name, tt.robot, told, tt.told)
+			}
+		}
+	}
+	if told := world.told; len(told) != 0 {
+		t.Errorf("a simulation was asked of a robot that has one of its own: %q", told)
+	}
+	for _, l := range r.List() {
+		if l.Robot == "" {
+			t.Errorf("a robot without a name is listed: %+v", l)
+		}
 	}
 }

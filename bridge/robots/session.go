@@ -29,6 +29,9 @@ type session struct {
 	// testing is held while readings are tested, see Robots.Barrier.
 	testing sync.Mutex
 
+	simulation *session // with the Player server that server.Simulation names; nil: none is known
+
+	stands gate          // open while the session stands
 	upped  chan struct{} // holds one: a session has begun
 	planMu sync.Mutex
 	world  string // that the server's map is of, once that is known
@@ -49,7 +52,7 @@ type opened struct {
 
 func newSession(owner *Robots, server Server) (*session, error) {
 	s := &session{owner: owner, server: server, upped: make(chan struct{}, 1)}
-	if server.Robots == nil {
+	if server.Robots == nil && server.Robot != "" {
 		s.robots = append(s.robots, newRobot(s, server.Robot, server.Devices))
 	}
 	for _, name := range sortedKeys(server.Robots) {
@@ -124,6 +127,7 @@ func (s *session) Up(devices []client.Device) {
 		r.matching.Up(byRobot[r])
 		r.up(byRobot[r])
 	}
+	s.stands.open()
 	select {
 	case s.upped <- struct{}{}:
 	default:
@@ -188,6 +192,7 @@ func (s *session) Down(err error) {
 	s.testing.Lock()
 	defer s.testing.Unlock()
 	s.devices = nil
+	s.stands.shut()
 	for _, r := range s.robots {
 		r.matching.Down()
 		r.away(err)

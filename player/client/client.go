@@ -3,9 +3,12 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"callboard/player"
 )
 
 // Client keeps a session with one Player server.
@@ -98,6 +101,16 @@ func (c *Client) setSession(from, to *session) {
 	if c.session == nil {
 		c.settle(func(*waiter) bool { return true }, ErrAway)
 	}
+}
+
+// Devices gives the addresses of all devices of the server, opened or not, in
+// its order. The error is ErrAway, wrapped, without a session.
+func (c *Client) Devices() ([]player.Addr, error) {
+	s, err := c.current()
+	if err != nil {
+		return nil, fmt.Errorf("devices of %s: %w", c.cfg.Address, err)
+	}
+	return slices.Clone(s.listed), nil
 }
 
 func (c *Client) current() (*session, error) {

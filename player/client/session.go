@@ -36,8 +36,9 @@ type session struct {
 	out     *writer
 	pending pending
 
-	version string    // of the server, as its banner says
-	devices []*device // all that it has, in its order
+	version string        // of the server, as its banner says
+	listed  []player.Addr // all devices that it has, in its order; not changed once up
+	devices []*device     // those that are or may be opened
 	byID    map[uint32]*device
 	setup   setup
 	upAt    time.Time // zero: not up yet

@@ -98,6 +98,7 @@ func (s *session) list(a answer) error {
 	if err := iface.Decode(a.body, &list); err != nil {
 		return fmt.Errorf("device list: %w", err)
 	}
+	s.listed = list.Devices
 	if err := s.askPace(list.Devices); err != nil {
 		return err
 	}

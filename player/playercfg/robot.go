@@ -21,6 +21,19 @@ func (r Robot) Address(host string) string { return net.JoinHostPort(host, strco
 // world are the interfaces that belong to no robot: a server has one for all.
 var world = []string{"simulation", "map", "vectormap", "log"}
 
+// Simulation gives the device by which the server's simulation is asked and
+// told, the first if there are several; false: there is none on a known port.
+func (f *File) Simulation() (Address, bool) {
+	for _, d := range f.Drivers {
+		for _, a := range d.Provides {
+			if a.Interface == "simulation" && a.Port != 0 {
+				return a, true
+			}
+		}
+	}
+	return Address{}, false
+}
+
 // Robots gives the robots in the order of the file. A device that a driver
 // makes of others (a laser of a ranger) belongs to the robot whose devices it
 // requires, else to the one robot on its port. Ports whose devices belong to
