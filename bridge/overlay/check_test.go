@@ -61,6 +61,34 @@ func check(t interface {
 	if bytes != b.held {
 		t.Fatalf("%d bytes of readings are held, the broker counts %d", bytes, b.held)
 	}
+	checkDirectory(t, b)
+}
+
+// checkDirectory: names belong to brokers that advertise them, and the source
+// brokers that a client's set can match have been named.
+func checkDirectory(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, b *Broker) {
+	t.Helper()
+	d := &b.directory
+	for name, id := range d.holders {
+		if d.brokers[id] == nil || d.brokers[id].robots[name] == nil {
+			t.Fatalf("robot %s is %s's, which does not advertise it", name, id)
+		}
+	}
+	if len(d.fresh) > 0 {
+		t.Fatalf("robots %v have not been tested", d.fresh)
+	}
+	for _, w := range d.clients {
+		for id, r := range d.brokers {
+			for _, want := range w.wants {
+				if w.known && !w.named[id] && d.canMatch(id, r, want) {
+					t.Fatalf("client %s: %s is not named, though it has what %s can match", w.client, id, want.ID)
+				}
+			}
+		}
+	}
 }
 
 func checkBuffer(t interface {

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -15,6 +16,7 @@ type directory struct {
 	clients map[string]*whereabouts
 	holders map[string]BrokerID // of robots' names
 	claims  map[string]int      // how many brokers advertise a name
+	fresh   map[string]bool     // names of robots that a set may match now and could not before: see nameFresh
 	began   Instant             // when the first broker registered
 }
 
@@ -37,7 +39,7 @@ type whereabouts struct {
 	epoch   Epoch // the newest attachment, its edge
 	hash    Hash  // of the set
 	known   bool  // the wants of that set are here
-	wants   []*sub
+	wants   map[string]*sub
 	named   map[BrokerID]bool // source brokers once named stay named until the session ends
 	version uint64            // of the answer: changes when a source broker is named
 	heard   Instant
@@ -146,7 +148,6 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 		}
 	}
 	r.heard = b.now
-	news := r.stamp != m.Stamp
 	r.stamp = max(r.stamp, m.Stamp)
 	switch {
 	case m.Whole:
@@ -156,7 +157,6 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 			robots = append(robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, bounds: a.Bounds, up: a.Up, since: a.Since, refused: a.Refused})
 		}
 		b.claim(from, robots)
-		news = true
 	case r.version != m.Version || !r.known:
 		r.known = false
 		b.route(from, &RegisterAgain{Version: m.Version})
@@ -164,43 +164,91 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 	if m.Refusals != r.refusals {
 		b.tellRefusals(from)
 	}
-	if !news {
+	if back {
+		b.nameFresh(from)
+	} else {
+		b.nameFresh("")
+	}
+}
+
+// nameFresh names the source brokers that clients' sets can match now, and
+// tells their edges. Only robots that are new, have changed or have become
+// another broker's are tested: of the others it is known already. A broker that
+// is back was forgotten here, and answers meanwhile lacked it.
+func (b *Broker) nameFresh(back BrokerID) {
+	d := &b.directory
+	if len(d.fresh) == 0 && back == "" {
 		return
 	}
-	answers := map[BrokerID]*Sources{}
-	for _, client := range slices.Sorted(maps.Keys(d.clients)) {
-		w := d.clients[client]
-		again := back && w.named[from] // it was forgotten here, and answers meanwhile lacked it
+	var news []*whereabouts
+	for _, w := range d.clients { // each by itself: order decides nothing
+		again := w.named[back]
+		if !w.known || !b.nameFor(w, w.wants, d.fresh) && !again {
+			continue
+		}
 		if again {
 			b.newAnswer(w)
 		}
-		if w.known && (b.name(w) || again) {
-			edge := w.epoch.Edge
-			if answers[edge] == nil {
-				answers[edge] = &Sources{}
-			}
-			answers[edge].Clients = append(answers[edge].Clients, b.sourcesOf(w))
-		}
+		news = append(news, w)
 	}
+	slices.SortFunc(news, func(w, o *whereabouts) int { return cmp.Compare(w.client, o.client) })
+	answers := map[BrokerID]*Sources{}
+	for _, w := range news {
+		edge := w.epoch.Edge
+		if answers[edge] == nil {
+			answers[edge] = &Sources{}
+		}
+		answers[edge].Clients = append(answers[edge].Clients, b.sourcesOf(w))
+	}
+	clear(d.fresh)
 	for _, edge := range slices.Sorted(maps.Keys(answers)) {
 		b.route(edge, answers[edge])
 	}
 }
 
-// name names the source brokers that a client's set can match. It tells
-// whether there is a new one.
-func (b *Broker) name(w *whereabouts) (news bool) {
-	d := &b.directory
-	for id, r := range d.brokers { // all are asked: order decides nothing
-		if !w.named[id] && slices.ContainsFunc(w.wants, func(s *sub) bool { return d.canMatch(id, r, s) }) {
-			w.named[id] = true
-			news = true
-		}
+// nameFor names the source brokers that some wants of a client can match, of
+// the given robots (nil: all). It reports whether there is a new one.
+func (b *Broker) nameFor(w *whereabouts, wants map[string]*sub, robots map[string]bool) (news bool) {
+	for _, want := range wants { // all are asked: order decides nothing
+		b.directory.matching(want, robots, func(id BrokerID) bool { return w.named[id] }, func(id BrokerID) bool {
+			w.named[id], news = true, true
+			return true
+		})
 	}
 	if news {
 		b.newAnswer(w)
 	}
 	return news
+}
+
+// matching finds the brokers that have registered a robot that s can match, of
+// the given robots (nil: all), until found returns false. Those to be skipped
+// are not looked at.
+func (d *directory) matching(s *sub, robots map[string]bool, skip, found func(BrokerID) bool) {
+	test := func(name string) (goOn bool) {
+		id := d.holders[name]
+		return id == "" || skip(id) || !d.brokers[id].robots[name].mayMatch(s) || found(id)
+	}
+	switch {
+	case s.selector.names != nil: // only these can
+		for _, name := range s.selector.names {
+			if (robots == nil || robots[name]) && !test(name) {
+				return
+			}
+		}
+	case robots != nil:
+		for name := range robots { // all are asked: order decides nothing
+			if !test(name) {
+				return
+			}
+		}
+	default:
+		for id, r := range d.brokers { // the same
+			if !skip(id) && d.canMatch(id, r, s) && !found(id) {
+				return
+			}
+		}
+	}
 }
 
 // newAnswer counts a change of the answer.
@@ -238,20 +286,35 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 		}
 		w.epoch, w.heard = epoch, b.now
 		if c.Whole {
-			w.hash, w.known, w.wants = c.Hash, true, nil
-			for _, want := range c.Wants {
-				w.wants = append(w.wants, want.sub())
-			}
+			b.takeWants(w, c)
 		} else if w.hash != c.Hash {
-			w.hash, w.known = c.Hash, false
+			w.hash, w.known, w.wants = c.Hash, false, nil
 		}
-		if b.name(w); c.Version != w.version || c.Whole || !w.known || c.States {
+		if c.Version != w.version || c.Whole || !w.known || c.States {
 			one := b.sourcesOf(w)
 			b.answerLookup(c, w, from, &one)
 			answer.Clients = append(answer.Clients, one)
 		}
 	}
 	b.route(from, answer)
+}
+
+// takeWants takes what a client wants, and names the source brokers that what
+// is new in it can match.
+func (b *Broker) takeWants(w *whereabouts, c *ClientLookup) {
+	before := w.wants
+	w.hash, w.known, w.wants = c.Hash, true, make(map[string]*sub, len(c.Wants))
+	fresh := map[string]*sub{}
+	for i := range c.Wants {
+		want := c.Wants[i].sub()
+		if old := before[want.ID]; old != nil && old.sameWant(want) {
+			want = old
+		} else {
+			fresh[want.ID] = want
+		}
+		w.wants[want.ID] = want
+	}
+	b.nameFor(w, fresh, nil)
 }
 
 // answerLookup adds what an edge asks for beside source brokers.
@@ -261,8 +324,7 @@ func (b *Broker) answerLookup(c *ClientLookup, w *whereabouts, edge BrokerID, on
 		return
 	}
 	for _, id := range c.Ask {
-		at := slices.IndexFunc(w.wants, func(s *sub) bool { return s.ID == id })
-		if at >= 0 && !d.anyCanMatch(w.wants[at]) {
+		if want := w.wants[id]; want != nil && !d.anyCanMatch(want) {
 			one.Missing = append(one.Missing, id)
 		}
 	}
@@ -277,21 +339,27 @@ func (b *Broker) answerLookup(c *ClientLookup, w *whereabouts, edge BrokerID, on
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.robots)) {
 			robot := r.robots[name]
-			if d.holders[robot.name] == id && (!robot.up || robot.since >= c.Since) && slices.ContainsFunc(w.wants, func(s *sub) bool { return s.selector.matches(robot.name) }) {
+			if d.holders[robot.name] == id && (!robot.up || robot.since >= c.Since) && w.wantsRobot(robot.name) {
 				one.States = append(one.States, RobotPlace{Robot: robot.name, Broker: id, Stamp: r.stamp, Up: robot.up, Since: robot.since})
 			}
 		}
 	}
 }
 
-// anyCanMatch tells whether a robot is registered that s can match.
-func (d *directory) anyCanMatch(s *sub) bool {
-	for id, r := range d.brokers { // one is enough, whichever
-		if d.canMatch(id, r, s) {
+// wantsRobot reports whether a want of the client selects the robot.
+func (w *whereabouts) wantsRobot(name string) bool {
+	for _, s := range w.wants { // one is enough, whichever
+		if s.selector.matches(name) {
 			return true
 		}
 	}
 	return false
+}
+
+// anyCanMatch tells whether a robot is registered that s can match.
+func (d *directory) anyCanMatch(s *sub) (can bool) {
+	d.matching(s, nil, func(BrokerID) bool { return false }, func(BrokerID) bool { can = true; return false })
+	return can
 }
 
 // canMatch tells whether a broker has registered a robot that s can match.
@@ -307,7 +375,15 @@ func (d *directory) canMatch(id BrokerID, r *registered, s *sub) bool {
 func (w *Want) sub() *sub {
 	s := &Subscription{Allowed: w.Allowed, Needs: w.Needs, Requires: w.Requires}
 	s.ID, s.Robots, s.Devices = w.ID, w.Robots, w.Devices
-	return &sub{Subscription: s, selector: &selector{robots: w.Robots, allowed: w.Allowed}}
+	return &sub{Subscription: s, selector: newSelector(s)}
+}
+
+// sameWant reports whether the registry's test of two wants is the same.
+func (s *sub) sameWant(o *sub) bool {
+	return slices.Equal(s.Robots, o.Robots) && slices.Equal(s.Allowed, o.Allowed) && slices.Equal(s.Devices, o.Devices) &&
+		slices.EqualFunc(s.Needs, o.Needs, slices.Equal) && slices.EqualFunc(s.Requires, o.Requires, func(p, q Requirement) bool {
+		return p.Name == q.Name && p.Lo == q.Lo && p.Hi == q.Hi && slices.Equal(p.Texts, q.Texts) && (p.Texts == nil) == (q.Texts == nil)
+	})
 }
 
 // lookUp asks the registry which source brokers a client's set can match.

@@ -135,7 +135,7 @@ func New(cfg Config) (*Broker, error) {
 		dead:        map[Key]Instant{},
 		far:         map[Handle]*inbox{},
 		frames:      map[BrokerID][]Message{},
-		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}, holders: map[string]BrokerID{}, claims: map[string]int{}},
+		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}, holders: map[string]BrokerID{}, claims: map[string]int{}, fresh: map[string]bool{}},
 		calls:       newCalls(),
 		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
 	}, nil

@@ -41,6 +41,7 @@ func (b *Broker) passTime() {
 		b.lookUpAll()
 		b.forgetDirectory()
 		b.holdRefused()
+		b.nameFresh("")
 		b.forgetBrokers()
 		b.announce()
 		b.forgetCalls()

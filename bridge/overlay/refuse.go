@@ -18,22 +18,38 @@ const gracePeriods = leasePeriods
 func (b *Broker) claim(id BrokerID, robots []*robot) {
 	d := &b.directory
 	r := d.brokers[id]
+	before := r.robots
 	touched := map[string]bool{}
-	for name := range r.robots { // order decides nothing
+	r.robots = make(map[string]*robot, len(robots))
+	for _, one := range robots {
+		old := before[one.name]
+		if old == nil && r.robots[one.name] == nil {
+			d.claims[one.name]++
+		}
+		if old == nil || old.refused != one.refused {
+			touched[one.name] = true
+		}
+		if old == nil || !old.matchesAs(one) {
+			d.fresh[one.name] = true
+		}
+		r.robots[one.name] = one
+	}
+	for name := range before { // order decides nothing
+		if r.robots[name] != nil {
+			continue
+		}
 		touched[name] = true
 		if d.claims[name]--; d.claims[name] == 0 {
 			delete(d.claims, name)
 		}
 	}
-	r.robots = make(map[string]*robot, len(robots))
-	for _, one := range robots {
-		if r.robots[one.name] == nil {
-			d.claims[one.name]++
-		}
-		r.robots[one.name] = one
-		touched[one.name] = true
-	}
 	b.holdAll(touched, id)
+}
+
+// matchesAs reports whether the registry's test of two advertisements of a
+// robot is the same.
+func (r *robot) matchesAs(o *robot) bool {
+	return r.world == o.world && slices.Equal(r.devices, o.devices) && (r.devices == nil) == (o.devices == nil) && slices.Equal(r.bounds, o.bounds)
 }
 
 // holdAll gives names to brokers, and tells those whose refusals have changed,
@@ -45,6 +61,9 @@ func (b *Broker) holdAll(names map[string]bool, also BrokerID) {
 	for name := range names { // each by itself: order decides nothing
 		before := d.holders[name]
 		d.hold(name, settled)
+		if d.holders[name] != before {
+			d.fresh[name] = true
+		}
 		contested = contested || d.claims[name] > 1 || d.holders[name] != before && before != ""
 	}
 	if contested {

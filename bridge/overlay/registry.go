@@ -36,6 +36,7 @@ type robot struct {
 type selector struct {
 	text            string
 	robots, allowed []string
+	names           []string // robots, if all of them are names and not patterns
 	users           int
 	event           uint64 // of the answer
 	answer          bool
@@ -43,8 +44,19 @@ type selector struct {
 	some            bool   // it matches some robot's name
 }
 
+func newSelector(sub *Subscription) *selector {
+	s := &selector{robots: sub.Robots, allowed: sub.Allowed}
+	if !slices.ContainsFunc(sub.Robots, func(p string) bool { return strings.ContainsAny(p, `*?[\`) }) {
+		s.names = sub.Robots
+	}
+	return s
+}
+
 func (s *selector) matches(name string) bool {
-	return matchesAny(s.robots, name) && matchesAny(s.allowed, name)
+	if s.names != nil && !slices.Contains(s.names, name) {
+		return false
+	}
+	return (s.names != nil || matchesAny(s.robots, name)) && matchesAny(s.allowed, name)
 }
 
 // matchesAny tells whether one of the patterns matches; none means all.
@@ -65,7 +77,8 @@ func (r *registry) acquire(sub *Subscription) *selector {
 	text := strings.Join(sub.Robots, "\x00") + "\x01" + strings.Join(sub.Allowed, "\x00")
 	s := r.selectors[text]
 	if s == nil {
-		s = &selector{text: text, robots: sub.Robots, allowed: sub.Allowed}
+		s = newSelector(sub)
+		s.text = text
 		r.selectors[text] = s
 	}
 	s.users++
