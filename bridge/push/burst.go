@@ -2,8 +2,6 @@ package push
 
 import (
 	"errors"
-	"net"
-	"syscall"
 	"time"
 
 	"callboard/subscribe/protocol"
@@ -39,22 +37,6 @@ type slot struct {
 const unknown = -1
 
 var errUnknown = errors.New("push: the kernel does not tell what it has written")
-
-// socketOf gives a connection's socket, nil if it is not one of its own.
-func socketOf(conn net.Conn) syscall.RawConn {
-	if l, ok := conn.(*limitedConn); ok {
-		conn = l.Conn
-	}
-	tcp, ok := conn.(*net.TCPConn)
-	if !ok {
-		return nil
-	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
-		return nil
-	}
-	return raw
-}
 
 // add takes a notification whose outbox is kept for it until Flush.
 func (b *Burst) add(s *session, it item) {
@@ -166,6 +148,7 @@ func (s *session) burstWritten(slot *slot, now time.Time) {
 	if slot.n <= 0 {
 		return
 	}
+	s.raw.written.Add(int64(slot.n))
 	s.notified(&slot.item, now)
 	s.server.metrics.sentBytes.Add(slot.n)
 	s.server.metrics.notifications.Inc()

@@ -156,8 +156,14 @@ func (s *session) sayHello(ctx context.Context, m protocol.Hello) {
 		s.fail("", &Problem{Code: protocol.Forbidden, Message: "the token does not allow subscribe; expected hello without subscriptions"})
 		return
 	}
-	s.anonymous.Store(m.Client == "")
 	s.grant = grant
+	if !s.place.Keep() {
+		s.server.metrics.refused.Of("full").Inc()
+		s.fail("", &Problem{Code: protocol.Overloaded, Message: noRoom})
+		s.outbox.Close(protocol.Overloaded, "no more connections are taken now")
+		return
+	}
+	s.anonymous.Store(m.Client == "")
 	if err := s.server.config.Broker.Hello(ctx, s.conn, m, *grant); err != nil {
 		s.failed(ctx, "", err)
 		return

@@ -13,13 +13,16 @@ import (
 	"callboard/subscribe/protocol"
 )
 
+// webSocketPath is where programs connect.
+const webSocketPath = "/ws"
+
 // handler gives the routes. Only /healthz and /readyz need no token, and /ws
 // takes one in hello too.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("GET /ws", s.ours(http.HandlerFunc(s.webSocket)))
+	mux.Handle("GET "+webSocketPath, s.ours(http.HandlerFunc(s.webSocket)))
 	mux.Handle("GET /metrics", s.ours(s.allowed(s.config.Metrics.Handler())))
 	for _, what := range lists {
 		mux.Handle("GET /api/"+what, s.ours(s.allowed(s.list(what))))
@@ -106,16 +109,19 @@ func (s *Server) isOurName(host string) bool {
 
 // shown gives what the token in a request's Authorization allows: a bearer
 // token, or a password whatever the user's name (so that a browser can ask
-// for it). given is false if there is none at all.
+// for it); or in the address of a WebSocket, whose headers a page cannot set.
+// given is false if there is none at all.
 func (s *Server) shown(r *http.Request) (grant Grant, ok, given bool) {
 	if !s.tokens.required() {
 		return everything, true, true
 	}
-	header := r.Header.Get("Authorization")
-	if header == "" {
+	header, secret := r.Header.Get("Authorization"), ""
+	if header == "" && r.URL.Path == webSocketPath {
+		secret = r.URL.Query().Get("token")
+	}
+	if header == "" && secret == "" {
 		return Grant{}, false, false
 	}
-	secret := ""
 	if scheme, rest, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
 		secret = strings.TrimSpace(rest)
 	} else if _, password, basic := r.BasicAuth(); basic {
@@ -212,14 +218,14 @@ func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
 		s.unauthorized(w, r, true)
 		return
 	}
-	leave, ok := s.enter()
-	if !ok {
+	conn := connOf(r)
+	if s.limit.Full(conn.RemoteAddr()) || !s.enter() {
 		s.metrics.refused.Of("full").Inc()
 		w.Header().Set("Retry-After", "5")
-		refuse(w, http.StatusServiceUnavailable, protocol.Overloaded, "no more connections are taken now; try again later")
+		refuse(w, http.StatusServiceUnavailable, protocol.Overloaded, noRoom)
 		return
 	}
-	defer leave()
+	defer s.running.Done()
 	session, err := s.upgrade(w, r)
 	if err != nil {
 		s.metrics.refused.Of("handshake").Inc()
@@ -228,6 +234,8 @@ func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
 	if given {
 		session.grant = &grant
 	}
+	session.place = conn
+	conn.Silent() // until it has said hello
 	s.add(session)
 	defer s.remove(session)
 	session.serve(s.sessionContext)
@@ -247,7 +255,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, erro
 			break
 		}
 	}
-	h := &hijacker{ResponseWriter: w}
+	h := &hijacker{ResponseWriter: w, extension: chooseDeflate(r.Header)}
 	ws, err := upgrader.Upgrade(h, r, nil)
 	if err != nil {
 		return nil, err
@@ -258,7 +266,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, erro
 		cbor: ws.Subprotocol() == protocol.SubprotocolCBOR, log: s.config.Logger, remoteAddr: r.RemoteAddr,
 	}
 	if !h.conn.secure && !h.conn.deflate {
-		session.socket = socketOf(h.conn.Conn)
+		session.socket = h.conn.socket
 	}
 	return session, nil
 }

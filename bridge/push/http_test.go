@@ -225,10 +225,7 @@ func (s *started) waitForNone(t *testing.T) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for range tick.C {
-		s.mu.Lock()
-		n := s.count
-		s.mu.Unlock()
-		if n == 0 {
+		if s.limit.Stats().Kept == 0 {
 			return
 		}
 	}

@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
-	"errors"
+	"callboard/player/listener"
 )
 
 // sendBuffer is the socket's, in bytes: small, so that a client that does not
@@ -28,8 +32,14 @@ const chunk = 16 << 10
 // dropped: the session sends its own, in order.
 type rawConn struct {
 	net.Conn
-	deflate bool // the handshake agreed on permessage-deflate
-	secure  bool
+	deflate   bool   // the handshake agreed on permessage-deflate
+	extension string // what else it says of that
+	secure    bool
+	socket    syscall.RawConn // beneath; nil if it is none
+
+	late    func() bool  // reports whether a client has more time; nil: it has none
+	written atomic.Int64 // bytes that went to the client
+	writing atomic.Bool  // more of them wait for the client to take some
 
 	mu       sync.Mutex
 	upgraded bool
@@ -39,7 +49,8 @@ type rawConn struct {
 // hijacker hands the connection to the WebSocket library as a rawConn.
 type hijacker struct {
 	http.ResponseWriter
-	conn *rawConn
+	conn      *rawConn
+	extension string // to add to what the handshake says of permessage-deflate
 }
 
 // Hijack implements http.Hijacker.
@@ -48,20 +59,39 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h.conn = &rawConn{Conn: conn}
+	h.conn = &rawConn{Conn: conn, extension: h.extension}
 	under := conn
 	if secure, ok := conn.(*tls.Conn); ok {
 		h.conn.secure = true
 		under = secure.NetConn()
 	}
-	if l, ok := under.(*limitedConn); ok {
-		under = l.Conn
-	}
-	if tcp, ok := under.(*net.TCPConn); ok {
+	if tcp, ok := listener.Unwrap(under).(*net.TCPConn); ok {
 		// Where it cannot be set, slow clients are noticed later.
 		_ = tcp.SetWriteBuffer(sendBuffer)
+		h.conn.socket, _ = tcp.SyscallConn() // nil: an error says that it is closed
 	}
 	return h.conn, rw, nil
+}
+
+// Read implements net.Conn. When its time has passed it asks late whether the
+// client has more.
+func (c *rawConn) Read(b []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(b)
+		if n > 0 || !isTimeout(err) || c.late == nil || !c.late() {
+			return n, err
+		}
+	}
+}
+
+// taken returns a number that grows as the client takes what is written to it,
+// and reports whether it has not taken all.
+func (c *rawConn) taken() (n int64, more bool) {
+	n, waiting := c.written.Load(), c.writing.Load()
+	if queued, ok := sendQueue(c.socket); ok {
+		return n - queued, queued > 0 || waiting
+	}
+	return n, waiting
 }
 
 // Write is for the WebSocket library: it writes the handshake.
@@ -72,7 +102,14 @@ func (c *rawConn) Write(b []byte) (int, error) {
 	if upgraded {
 		return len(b), nil
 	}
-	c.deflate = c.deflate || bytes.Contains(b, []byte("\r\nSec-WebSocket-Extensions: permessage-deflate"))
+	if i := bytes.Index(b, []byte("\r\nSec-WebSocket-Extensions: permessage-deflate")); i >= 0 {
+		c.deflate = true
+		end := i + len("\r\n") + bytes.Index(b[i+len("\r\n"):], []byte("\r\n"))
+		if _, err := c.Conn.Write(slices.Concat(b[:end], []byte(c.extension), b[end:])); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
 	return c.Conn.Write(b)
 }
 
@@ -119,26 +156,41 @@ func (c *rawConn) limit(stall time.Duration) (closing bool) {
 var errStalled = errors.New("the client does not read")
 
 // writeAll writes b. It may take long as long as it makes progress: it fails
-// when nothing at all could be written for stall. blocked is called when a
-// write had to wait and made some progress.
-func (c *rawConn) writeAll(b []byte, stall time.Duration, blocked func()) error {
-	for len(b) > 0 {
+// when the client has taken nothing at all for stall.
+func (c *rawConn) writeAll(b []byte, stall time.Duration) error {
+	c.writing.Store(true)
+	defer c.writing.Store(false)
+	wait := stall / 3 // until it is looked whether the client takes what was written
+	if c.secure {
+		wait = stall
+	}
+	for moved, last := time.Now(), int64(-1); len(b) > 0; {
 		part := b
 		if c.secure {
 			part = b[:min(len(b), chunk)]
 		}
-		closing := c.limit(stall)
+		closing := c.limit(wait)
 		n, err := c.Conn.Write(part)
 		b = b[n:]
+		c.written.Add(int64(n))
 		switch {
 		case err == nil:
+			if len(b) > 0 {
+				moved = time.Now()
+			}
+			continue
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
-		case n == 0 || closing || c.secure:
+		case closing || c.secure:
 			return errStalled
-		default:
-			blocked()
 		}
+		taken, _ := c.taken()
+		if n > 0 || last >= 0 && taken > last {
+			moved = time.Now()
+		} else if time.Since(moved) >= stall {
+			return errStalled
+		}
+		last = taken
 	}
 	return nil
 }

@@ -17,7 +17,10 @@ import (
 	"time"
 
 	"callboard/bridge/metric"
+	"callboard/player/listener"
 	"callboard/subscribe/protocol"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Config is what a Server serves, and how.
@@ -39,19 +42,16 @@ type Config struct {
 	HelloTimeout     time.Duration // in which hello must begin; default 10 s
 	StallTimeout     time.Duration // in which a write must make some progress; default 30 s
 	PingInterval     time.Duration // between pings; a client silent for three is gone; default 15 s
-	MaxSessions      int           // WebSocket connections at a time; default 10,000
+	MaxSessions      int           // WebSocket connections at a time that have said hello; default 10,000, a quarter from one address
 	MaxSubscriptions int           // in one hello; default 10,000
 	Logger           *slog.Logger  // default: discard
 
-	maxHello       int           // bytes; protocol.MaxHello, less in tests
-	messageTimeout time.Duration // for one message to come whole; messageTimeout, less in tests
+	maxHello     int             // bytes; protocol.MaxHello, less in tests
+	messageGrace time.Duration   // for one message to come whole, beside what its bytes take at minPace; less in tests
+	limits       listener.Limits // of connections, beside MaxSessions; other ones in tests
 }
 
-const (
-	shutdownTimeout = 4 * time.Second // for sessions to end by themselves
-	otherMost       = 256             // connections beside those of sessions
-	largeMost       = 4               // hellos above MaxMessage at a time, each up to MaxHello
-)
+const shutdownTimeout = 4 * time.Second // for sessions to end by themselves
 
 // withDefaults fills what was left out.
 func (c Config) withDefaults() (Config, error) {
@@ -77,7 +77,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxSubscriptions <= 0 {
 		c.MaxSubscriptions = 10_000
 	}
-	positive(&c.messageTimeout, messageTimeout)
+	positive(&c.messageGrace, messageGrace)
 	if c.maxHello == 0 {
 		c.maxHello = protocol.MaxHello
 	}
@@ -98,14 +98,14 @@ type Server struct {
 	buffers      buffers
 	deflater     deflater
 	writeBuffers sync.Pool
-	large        chan struct{} // places for large messages
+	limit        *listener.Limit     // of connections
+	large        *semaphore.Weighted // bytes of messages above protocol.MaxFirst
 
 	sessionContext context.Context // ends when sessions are cut off
 	cutOff         context.CancelFunc
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	count    int // sessions, those in their handshake included
 	closing  bool
 	running  sync.WaitGroup
 }
@@ -118,8 +118,11 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		config: c, tokens: newTokens(c.Tokens), metrics: newMetrics(c.Metrics),
-		large: make(chan struct{}, largeMost), sessions: map[*session]struct{}{},
+		large: semaphore.NewWeighted(maxLarge), sessions: map[*session]struct{}{},
 	}
+	c.limits.Connections = c.MaxSessions
+	s.limit = listener.New(c.limits)
+	s.measureConnections(c.Metrics)
 	s.sessionContext, s.cutOff = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -128,14 +131,15 @@ func New(c Config) (*Server, error) {
 // status 1001) and waits for them, 4 s at most before they are cut off.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.cutOff()
-	var listener net.Listener = newLimitedListener(s.config.Listener, s.config.MaxSessions+otherMost)
+	limited := s.limit.Listen(s.config.Listener)
 	if s.config.TLS != nil {
 		secure := s.config.TLS.Clone()
 		secure.NextProtos = []string{"http/1.1"} // WebSocket needs it
-		listener = tls.NewListener(listener, secure)
+		limited = tls.NewListener(limited, secure)
 	}
 	server := &http.Server{
-		Handler:           s.handler(),
+		Handler:           busy(s.handler()),
+		ConnContext:       withConn,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
@@ -144,7 +148,7 @@ func (s *Server) Run(ctx context.Context) error {
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- server.Serve(limited) }()
 	var err error
 	select {
 	case err = <-failed:
@@ -199,21 +203,15 @@ func (s *Server) close() []*session {
 	return all
 }
 
-// enter takes a place for a session; leave gives it back.
-func (s *Server) enter() (leave func(), ok bool) {
+// enter lets a session begin, which calls s.running.Done at its end.
+func (s *Server) enter() (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing || s.count == s.config.MaxSessions {
-		return nil, false
+	if s.closing {
+		return false
 	}
-	s.count++
 	s.running.Add(1)
-	return func() {
-		s.mu.Lock()
-		s.count--
-		s.mu.Unlock()
-		s.running.Done()
-	}, true
+	return true
 }
 
 // add makes a session known to shutdown, which may have begun meanwhile.

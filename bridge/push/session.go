@@ -2,27 +2,27 @@ package push
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"callboard/player/listener"
 	"callboard/subscribe/protocol"
 )
 
 const (
-	closeTimeout   = 2 * time.Second  // for what waits, and the close frame, to be written
-	lingerTimeout  = time.Second      // for the client to answer a close frame
-	messageTimeout = 60 * time.Second // for one message to come whole
-	silentPings    = 3                // a client that is silent for so many is gone
+	closeTimeout  = 2 * time.Second // for what waits, and the close frame, to be written
+	lingerTimeout = time.Second     // for the client to answer a close frame
+	silentPings   = 3               // a client that is silent for so many is gone
 )
 
 // session is one client's WebSocket connection. The goroutine of its HTTP
@@ -38,11 +38,14 @@ type session struct {
 	cbor   bool
 	log    *slog.Logger
 
+	place      *listener.Conn  // kept once hello was said
 	grant      *Grant          // nil until a token was shown
 	hello      atomic.Bool     // hello was said and taken
 	helloBy    time.Time       // when it must have begun
 	anonymous  atomic.Bool     // hello gave no client id
-	inMessage  atomic.Bool     // a message has begun: pings do not give it more time
+	inMessage  bool            // a message has begun: pings do not give it more time
+	taken      int64           // what the client had taken when nothing else was heard of it in time
+	doubted    bool            // that is known: it was not heard of since
 	buf        []byte          // of the messages read
 	socket     syscall.RawConn // for a Burst; nil: only the writer writes
 	owed       owed
@@ -93,16 +96,17 @@ func (s *session) read(ctx context.Context) {
 		return nil
 	})
 	s.ws.SetCloseHandler(func(int, string) error { return nil })
+	s.raw.late = s.late
 	for {
 		if !s.waitForRoom(ctx) {
 			return
 		}
-		s.inMessage.Store(false)
+		s.inMessage = false
 		s.alive()
+		s.ws.SetReadLimit(s.frameLimit())
 		kind, r, err := s.ws.NextReader()
 		if err == nil {
-			s.inMessage.Store(true)
-			s.readBy(time.Now().Add(s.server.config.messageTimeout))
+			s.inMessage = true
 			err = s.message(ctx, kind, r)
 		}
 		if err != nil {
@@ -114,14 +118,31 @@ func (s *session) read(ctx context.Context) {
 
 // alive gives the client time again: it was heard of.
 func (s *session) alive() {
-	if s.inMessage.Load() {
+	if s.inMessage {
 		return
 	}
+	s.doubted = false
 	by := time.Now().Add(silentPings * s.server.config.PingInterval)
 	if !s.hello.Load() && s.helloBy.Before(by) {
 		by = s.helloBy
 	}
 	s.readBy(by)
+}
+
+// late reports whether a client of which nothing was heard in its time has
+// more: it takes what is written to it, though slowly, and its pong waits behind
+// that.
+func (s *session) late() bool {
+	if s.inMessage || !s.hello.Load() || s.outbox.ended() != nil {
+		return false
+	}
+	taken, more := s.raw.taken()
+	if !more || s.doubted && taken <= s.taken {
+		return false
+	}
+	s.alive()
+	s.doubted, s.taken = true, taken
+	return true
 }
 
 // readBy sets until when the client must be heard of. When the connection is
@@ -153,10 +174,18 @@ func (s *session) waitForRoom(ctx context.Context) bool {
 func (s *session) readFailed(err error) {
 	var closed *websocket.CloseError
 	switch {
+	case errors.Is(err, websocket.ErrReadLimit):
+		s.tooLarge(s.messageLimit())
+		s.linger()
 	case s.outbox.ended() != nil:
 		// It was ending already, and this is the client's answer or its lack.
 	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
 		s.outbox.finish(ending{status: echo(closed.Code), reason: "client"})
+	case isTimeout(err) && s.inMessage:
+		why := fmt.Sprintf("a message came too slowly; expected it within %v, or %d bytes a second", s.messageGrace(), minPace)
+		s.fail("", badMessage("%s", why))
+		s.outbox.finish(ending{status: CloseStatus(protocol.BadMessage), text: why, reason: "slow"})
+		s.linger()
 	case isTimeout(err) && !s.hello.Load():
 		s.fail("", badMessage("no hello came within %v; expected it first", s.server.config.HelloTimeout))
 		s.outbox.finish(ending{status: CloseStatus(protocol.BadMessage), text: "no hello", reason: "no_hello"})
@@ -166,6 +195,9 @@ func (s *session) readFailed(err error) {
 	case isLost(err):
 		s.outbox.finish(ending{reason: "lost"})
 		s.raw.Close()
+	case strings.Contains(err.Error(), "utf8"): // in a close frame: the library has no other word for it
+		s.notUTF8()
+		s.linger()
 	default:
 		// What is left is a fault in the frames.
 		s.outbox.finish(ending{status: websocket.CloseProtocolError, text: err.Error(), reason: "protocol"})
@@ -216,131 +248,4 @@ func problemOf(err error) *Problem {
 		return p
 	}
 	return &Problem{Code: protocol.Unavailable, Message: err.Error()}
-}
-
-// errTooLarge ends the reading of a message above the limit.
-var errTooLarge = errors.New("message too large")
-
-// message reads one message and does what it says. An error is one of the
-// connection: a message that is wrong is answered.
-func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
-	if s.outbox.ended() != nil {
-		return nil // it is closing: read on for the client's close frame
-	}
-	limit := protocol.MaxMessage
-	if !s.hello.Load() {
-		limit = s.server.config.maxHello
-	}
-	text, err := s.readMessage(ctx, r, limit)
-	if len(text) > protocol.MaxMessage {
-		defer func() { <-s.server.large }()
-	}
-	if errors.Is(err, errTooLarge) {
-		s.tooLarge(limit)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	s.server.metrics.receivedBytes.Add(len(text))
-	m, id, problem := s.decode(kind, text)
-	switch {
-	case len(text) > protocol.MaxMessage && !saysHello(m, text):
-		s.tooLarge(protocol.MaxMessage)
-	case problem != nil:
-		s.server.metrics.received.Of("bad").Inc()
-		s.fail(id, problem)
-	default:
-		s.dispatch(ctx, m)
-	}
-	return nil
-}
-
-// saysHello tells whether a message is a hello, even one that is wrong.
-func saysHello(m any, text []byte) bool {
-	if m != nil {
-		_, ok := m.(*protocol.Hello)
-		return ok
-	}
-	hello := false
-	if json.Valid(text) {
-		members(text, func(name string, value []byte) {
-			hello = hello || name == "op" && unquote(value) == protocol.OpHello
-		})
-	}
-	return hello
-}
-
-// decode reads a client's message. If it is wrong, id is what it named.
-func (s *session) decode(kind int, text []byte) (m any, id string, problem *Problem) {
-	switch {
-	case kind == websocket.TextMessage && s.cbor:
-		return nil, "", badMessage("a text frame; expected CBOR in a binary frame")
-	case kind == websocket.BinaryMessage && !s.cbor:
-		return nil, "", badMessage("a binary frame; expected JSON in a text frame")
-	case s.cbor:
-		if text, problem = jsonOfCBOR(text); problem != nil {
-			return nil, "", problem
-		}
-	}
-	if problem = guard(text, s.server.config.MaxSubscriptions); problem != nil {
-		return nil, "", problem
-	}
-	m, invalid := protocol.Decode(text)
-	if invalid != nil {
-		return nil, invalid.ID, &Problem{Code: invalid.Code, Message: invalid.Error()}
-	}
-	return m, "", nil
-}
-
-func badMessage(format string, args ...any) *Problem {
-	return &Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
-}
-
-func (s *session) tooLarge(limit int) {
-	s.outbox.finish(ending{status: websocket.CloseMessageTooBig, text: fmt.Sprintf("a message may have %d bytes", limit), reason: "too_large"})
-}
-
-// readMessage reads a message of at most limit bytes. If it returns more than
-// MaxMessage it has taken one of the server's places for large messages, which
-// the caller gives back.
-func (s *session) readMessage(ctx context.Context, r io.Reader, limit int) ([]byte, error) {
-	text := s.buf[:0]
-	if cap(text) == 0 {
-		text = make([]byte, 0, 512)
-	}
-	large := false
-	for {
-		if len(text) == cap(text) {
-			text = append(text, 0)[:len(text)]
-		}
-		n, err := r.Read(text[len(text):cap(text)])
-		text = text[:len(text)+n]
-		if len(text) > limit {
-			err = errTooLarge
-		}
-		if !large && len(text) > protocol.MaxMessage && limit > protocol.MaxMessage {
-			select {
-			case s.server.large <- struct{}{}:
-				large = true
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			err = nil
-		} else if err == nil {
-			continue
-		}
-		if err != nil {
-			text = nil
-			if large {
-				<-s.server.large
-			}
-		}
-		if s.buf = nil; cap(text) <= 4<<10 {
-			s.buf = text
-		}
-		return text, err
-	}
 }

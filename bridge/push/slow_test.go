@@ -2,7 +2,9 @@ package push
 
 import (
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -182,10 +184,44 @@ func TestSilentClient(t *testing.T) {
 	c.expect(`{"op":"gap","source":"b1","from":0,"why":""}`)
 }
 
+func (s *started) all() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.sessions))
+}
+
+// A client whose pong waits behind what it reads slowly is not silent: it takes
+// what is written. One that takes nothing any more is gone.
+func TestSlowReaderIsNotSilent(t *testing.T) {
+	s := start(t, Config{PingInterval: 250 * time.Millisecond})
+	c := s.neverReads(t)
+	for i := range 1024 {
+		s.broker.out(1).Notify(protocol.Notify{Source: "b1", Seq: uint64(i + 1), Reading: bigReading}, time.Now())
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	buf := make([]byte, 16<<10) // it answers no ping: none has its turn
+	for began := time.Now(); time.Since(began) < 2*time.Second; <-tick.C {
+		_ = c.NetConn().SetReadDeadline(time.Now().Add(patience))
+		if _, err := c.NetConn().Read(buf); err != nil {
+			t.Fatalf("after %v: %v", time.Since(began), err)
+		}
+	}
+	for _, session := range s.all() {
+		if end := session.outbox.ended(); end != nil {
+			t.Fatalf("it is closed: %+v", *end)
+		}
+	}
+	s.broker.expect(t, "disconnect 1")
+	if n := s.metrics.closed.Of("silent").Get(); n != 1 {
+		t.Errorf("%v connections were closed as silent", n)
+	}
+}
+
 // A message must come whole in its time: pings between its fragments do not
 // give it more.
 func TestMessageThatDoesNotEnd(t *testing.T) {
-	s := start(t, Config{messageTimeout: 300 * time.Millisecond})
+	s := start(t, Config{messageGrace: 300 * time.Millisecond})
 	c := s.greeted(t)
 	ping := []byte{0x89, 0x80, 0, 0, 0, 0}
 	begun := append([]byte{0x01, 0x81, 0, 0, 0, 0, '{'}, ping...) // a fragment, masked with 0
@@ -208,8 +244,8 @@ func TestMessageThatDoesNotEnd(t *testing.T) {
 	s.broker.expect(t, "disconnect 1")
 	close(stop)
 	pinging.Wait()
-	if n := s.metrics.closed.Of("silent").Get(); n != 1 {
-		t.Errorf("%v connections were closed as silent", n)
+	if n := s.metrics.closed.Of("slow").Get(); n != 1 {
+		t.Errorf("%v connections were closed as slow", n)
 	}
 }
 

@@ -182,7 +182,7 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 		return nil
 	}
 	m, began := s.server.metrics, time.Now()
-	err := s.raw.writeAll(buf.frames, s.server.config.StallTimeout, s.alive)
+	err := s.raw.writeAll(buf.frames, s.server.config.StallTimeout)
 	now := time.Now()
 	if now.Sub(began) > stallFrom {
 		m.stalls.Inc()

@@ -396,6 +396,37 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// A hello that is too large for a client whose token is not known yet has it in
+// the request too.
+func TestLargeHelloShowsItsToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBroker(t)
+		r := start(t, f, Config{Token: "s3cret"})
+		p := r.attachedTo(f, "s")
+		if p.authorization != "" {
+			t.Errorf("a small hello came with %q", p.authorization)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := r.Subscribe(context.Background(), Subscription{ID: "large", Condition: strings.Repeat("true && ", 10_000) + "true"})
+			done <- err
+		}()
+		expect[protocol.Subscribe](p, protocol.OpSubscribe)
+		p.send(subscribedTo("large"))
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		p.cut()
+		p = f.accept()
+		if p.authorization != "Bearer s3cret" {
+			t.Errorf("a large hello came with %q", p.authorization)
+		}
+		if hello := p.welcome("s"); len(hello.Subscriptions) != 2 {
+			t.Errorf("hello lists %d subscriptions", len(hello.Subscriptions))
+		}
+	})
+}
+
 func TestGoodbyeOfRandomClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeBroker(t)

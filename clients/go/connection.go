@@ -67,7 +67,7 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 		Subprotocols:      []string{protocol.Subprotocol},
 		EnableCompression: c.config.Compression,
 	}
-	socket, answer, err := dialer.DialContext(ctx, url, nil)
+	socket, answer, err := dialer.DialContext(ctx, url, c.header())
 	if !stop() && err == nil {
 		socket.Close()
 		return nil, fmt.Errorf("broker %s: %w", url, context.Cause(ctx))
@@ -81,6 +81,21 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 	}
 	socket.SetReadLimit(maxIncoming)
 	return newConnection(url, socket, c.config.ConnectTimeout), nil
+}
+
+// header shows the token with the request if hello may be too large for a client
+// whose token is not known yet.
+func (c *Client) header() http.Header {
+	if c.config.Token == "" {
+		return nil
+	}
+	c.mu.Lock()
+	text, err := json.Marshal(protocol.Hello{Num: c.handledNums(), Subscriptions: c.confirmed()})
+	c.mu.Unlock()
+	if err == nil && len(text) <= protocol.MaxFirst/2 { // more may come until hello is said
+		return nil
+	}
+	return http.Header{"Authorization": {"Bearer " + c.config.Token}}
 }
 
 // dialError says why a broker could not be reached; that a server refuses

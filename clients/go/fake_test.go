@@ -77,7 +77,7 @@ func (f *fakeBroker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	p := &peer{t: f.t, socket: socket, ended: make(chan struct{})}
+	p := &peer{t: f.t, socket: socket, authorization: r.Header.Get("Authorization"), ended: make(chan struct{})}
 	select {
 	case f.peers <- p:
 	case <-f.pipes.closed:
@@ -105,10 +105,11 @@ func (f *fakeBroker) accept() *peer {
 
 // peer is the broker's end of one connection.
 type peer struct {
-	t      *testing.T
-	socket *websocket.Conn
-	ended  chan struct{}
-	once   sync.Once
+	t             *testing.T
+	socket        *websocket.Conn
+	authorization string // of the request
+	ended         chan struct{}
+	once          sync.Once
 }
 
 // expect reads the next message, which must have the op, and decodes it.

@@ -27,9 +27,10 @@ type stage struct {
 
 // peer is one connection of the client's.
 type peer struct {
-	t    *testing.T
-	conn *websocket.Conn
-	got  chan []byte // closed at the connection's end
+	t     *testing.T
+	conn  *websocket.Conn
+	token string      // in the request's address
+	got   chan []byte // closed at the connection's end
 }
 
 // newStage opens the page. In it, make(config) makes the client that the page
@@ -51,7 +52,7 @@ func newStage(t *testing.T, chromium context.Context) *stage {
 			t.Error(err)
 			return
 		}
-		p := &peer{t: t, conn: conn, got: make(chan []byte, 256)}
+		p := &peer{t: t, conn: conn, token: r.URL.Query().Get("token"), got: make(chan []byte, 256)}
 		s.peers <- p
 		defer close(p.got)
 		for {
@@ -196,8 +197,24 @@ func testLibrary(t *testing.T, chromium context.Context) {
 		"what is asked between hello and welcome":     testBetween,
 		"a refused hello's subscription":              testListedRefused,
 		"what was not told as handled is not resumed": testAnonymousAgain,
+		"a large hello shows its token":               testLargeHello,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newStage(t, chromium)) })
+	}
+}
+
+// A hello that is too large for a client whose token is not known yet has it in
+// the request's address.
+func testLargeHello(t *testing.T, s *stage) {
+	s.do(`make({ token: "s3cret" }); c.subscribe({ id: "large", condition: "true && ".repeat(5000) + "true" }); c.connect()`)
+	p := s.accept()
+	if h := p.hello(); p.token == "" || h.Token != "s3cret" {
+		t.Errorf("a large hello came with %q", p.token)
+	}
+	s.do(`make({ token: "s3cret" }); c.subscribe({ id: "small", condition: "true" }); c.connect()`)
+	p = s.accept()
+	if h := p.hello(); p.token != "" || h.Token != "s3cret" {
+		t.Errorf("a small hello came with %q", p.token)
 	}
 }
 

@@ -12,10 +12,12 @@ const (
 	SubprotocolCBOR = "callboard.v1.cbor" // the same objects in CBOR
 )
 
-// Limits of one message, in bytes.
+// Limits of one message, in bytes: of a client whose token is not known yet, of a
+// hello whose client has shown one in its request, and of others.
 const (
-	MaxMessage = 1 << 20
+	MaxFirst   = 64 << 10
 	MaxHello   = 64 << 20
+	MaxMessage = 1 << 20
 )
 
 // Operations: the value of "op".

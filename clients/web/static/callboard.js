@@ -50,6 +50,7 @@ const subprotocol = "callboard.v1";
 const connectTimeout = 10_000; // ms to a welcome
 const ackCount = 64; // notifications that may wait for an acknowledgement
 const ackDelay = 100; // ms that they may wait
+const maxFirst = 64 << 10; // bytes that a hello may have of a client whose token is not known yet
 const maxUnanswered = 16; // hellos without a number that are remembered
 const unansweredFor = 5 * 60_000; // ms that each is
 
@@ -192,12 +193,23 @@ export class Client extends Emitter {
     const url = this.#config.brokers[this.#attempts % this.#config.brokers.length];
     this.#set({ name: "connecting" });
     this.#heard = this.#watched = Date.now();
-    const socket = new WebSocket(url, subprotocol);
+    const socket = new WebSocket(this.#withToken(url), subprotocol);
     this.#socket = socket;
     socket.onopen = () => this.#hello();
     socket.onmessage = (e) => this.#receive(e.data);
     socket.onclose = (e) => this.#lost(closeError(e));
     this.#timers.watch = setInterval(() => this.#watch(), 500);
+  }
+
+  /** The address with the token, if hello may be too large for a client whose token is not known yet. */
+  #withToken(url) {
+    const { token } = this.#config;
+    if (!token) return url;
+    const listed = [...this.#subscriptions.values()].map((s) => s.confirmed ?? null);
+    if (JSON.stringify([listed, this.#sequences.numbers()]).length <= maxFirst / 4) return url; // of characters that may have 4 bytes
+    const shown = new URL(url, globalThis.location?.href);
+    shown.searchParams.set("token", token);
+    return shown.href;
   }
 
   #hello() {

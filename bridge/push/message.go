@@ -1,0 +1,227 @@
+package push
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gorilla/websocket"
+
+	"callboard/subscribe/protocol"
+)
+
+const (
+	// Messages above protocol.MaxFirst take of maxLarge, which all sessions share:
+	// a client waits for it for largeWait at most.
+	maxLarge  = 2 * protocol.MaxHello
+	largeWait = 10 * time.Second
+
+	// A message must come whole within messageGrace and the time that its bytes
+	// take at minPace, in bytes/s. Inflated bytes count.
+	messageGrace = 30 * time.Second
+	minPace      = 16 << 10
+)
+
+// errTooLarge ends the reading of a message above the limit, errNoRoom that of
+// one for which the others leave no memory.
+var (
+	errTooLarge = errors.New("message too large")
+	errNoRoom   = errors.New("too many large messages at a time")
+)
+
+// messageLimit returns how many bytes the next message may have.
+func (s *session) messageLimit() int {
+	switch {
+	case s.hello.Load():
+		return protocol.MaxMessage
+	case s.grant == nil:
+		return protocol.MaxFirst
+	}
+	return s.server.config.maxHello
+}
+
+// frameLimit returns how many bytes the frames of the next message may have, so
+// that one that claims more ends at once. What cannot be compressed grows a
+// little.
+func (s *session) frameLimit() int64 {
+	limit := int64(s.messageLimit())
+	return limit + limit/1024 + 64
+}
+
+// messageGrace returns how long the next message may take beside its bytes'
+// time.
+func (s *session) messageGrace() time.Duration {
+	if s.grant == nil {
+		return min(s.server.config.messageGrace, s.server.config.HelloTimeout)
+	}
+	return s.server.config.messageGrace
+}
+
+// message reads one message and does what it says. An error is one of the
+// connection: a message that is wrong is answered.
+func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
+	if s.outbox.ended() != nil {
+		return nil // it is closing: read on for the client's close frame
+	}
+	in := reading{session: s, limit: s.messageLimit()}
+	defer in.release()
+	text, err := in.read(ctx, r)
+	switch {
+	case errors.Is(err, errTooLarge):
+		s.tooLarge(in.limit)
+		return nil
+	case errors.Is(err, errNoRoom):
+		s.fail("", &Problem{Code: protocol.Overloaded, Message: "too many large messages come at a time; try again later"})
+		s.outbox.Close(protocol.Overloaded, "too many large messages at a time")
+		return nil
+	case err != nil:
+		return err
+	case kind == websocket.TextMessage && !utf8.Valid(text):
+		s.notUTF8()
+		return nil
+	}
+	s.server.metrics.receivedBytes.Add(len(text))
+	m, id, problem := s.decode(kind, text)
+	switch {
+	case len(text) > protocol.MaxMessage && !saysHello(m, text):
+		s.tooLarge(protocol.MaxMessage)
+	case problem != nil:
+		s.server.metrics.received.Of("bad").Inc()
+		s.fail(id, problem)
+	default:
+		s.dispatch(ctx, m)
+	}
+	return nil
+}
+
+// saysHello tells whether a message is a hello, even one that is wrong.
+func saysHello(m any, text []byte) bool {
+	if m != nil {
+		_, ok := m.(*protocol.Hello)
+		return ok
+	}
+	hello := false
+	if json.Valid(text) {
+		members(text, func(name string, value []byte) {
+			hello = hello || name == "op" && unquote(value) == protocol.OpHello
+		})
+	}
+	return hello
+}
+
+// decode reads a client's message. If it is wrong, id is what it named.
+func (s *session) decode(kind int, text []byte) (m any, id string, problem *Problem) {
+	switch {
+	case kind == websocket.TextMessage && s.cbor:
+		return nil, "", badMessage("a text frame; expected CBOR in a binary frame")
+	case kind == websocket.BinaryMessage && !s.cbor:
+		return nil, "", badMessage("a binary frame; expected JSON in a text frame")
+	case s.cbor:
+		if text, problem = jsonOfCBOR(text); problem != nil {
+			return nil, "", problem
+		}
+	}
+	if problem = guard(text, s.server.config.MaxSubscriptions); problem != nil {
+		return nil, "", problem
+	}
+	m, invalid := protocol.Decode(text)
+	if invalid != nil {
+		return nil, invalid.ID, &Problem{Code: invalid.Code, Message: invalid.Error()}
+	}
+	return m, "", nil
+}
+
+func badMessage(format string, args ...any) *Problem {
+	return &Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
+}
+
+func (s *session) tooLarge(limit int) {
+	text := fmt.Sprintf("a message may have %d bytes", limit)
+	if limit < protocol.MaxMessage {
+		text += " before the token is known"
+	}
+	s.outbox.finish(ending{status: websocket.CloseMessageTooBig, text: text, reason: "too_large"})
+}
+
+func (s *session) notUTF8() {
+	s.outbox.finish(ending{status: websocket.CloseInvalidFramePayloadData, text: "a text that is not UTF-8", reason: "utf8"})
+}
+
+// reading is a message that is being read.
+type reading struct {
+	session *session
+	limit   int
+	taken   int64 // of maxLarge
+}
+
+// release gives back what was taken of maxLarge, once the message was dealt with.
+func (in *reading) release() { in.session.server.large.Release(in.taken) }
+
+// room takes of maxLarge for a message of so many bytes. It returns how long it
+// waited.
+func (in *reading) room(ctx context.Context, size int) (time.Duration, error) {
+	more := int64(size) - in.taken
+	if size <= protocol.MaxFirst || more <= 0 {
+		return 0, nil
+	}
+	if more = max(more, protocol.MaxFirst); in.session.server.large.TryAcquire(more) {
+		in.taken += more
+		return 0, nil
+	}
+	began := time.Now()
+	waiting, cancel := context.WithTimeout(ctx, largeWait)
+	defer cancel()
+	if err := in.session.server.large.Acquire(waiting, more); err != nil {
+		if ctx.Err() == nil {
+			err = errNoRoom
+		}
+		return 0, err
+	}
+	in.taken += more
+	return time.Since(began), nil
+}
+
+// read reads the message, at most limit bytes, which must come at a pace.
+func (in *reading) read(ctx context.Context, r io.Reader) ([]byte, error) {
+	s := in.session
+	text := s.buf[:0]
+	if cap(text) == 0 {
+		text = make([]byte, 0, 512)
+	}
+	by := time.Now().Add(s.messageGrace())
+	s.readBy(by)
+	for paced := 0; ; {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if len(text) > in.limit {
+			err = errTooLarge
+		}
+		if err == nil {
+			var waited time.Duration
+			waited, err = in.room(ctx, len(text))
+			by = by.Add(waited)
+		}
+		if err == nil {
+			if len(text)-paced >= minPace {
+				by = by.Add(time.Duration(len(text)-paced) * time.Second / minPace)
+				paced = len(text)
+				s.readBy(by)
+			}
+			continue
+		}
+		if s.buf = nil; cap(text) <= 4<<10 {
+			s.buf = text[:0]
+		}
+		if errors.Is(err, io.EOF) {
+			return text, nil
+		}
+		return nil, err
+	}
+}
