@@ -15,10 +15,12 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// maxFile bounds a configuration file and maxSecret a secret file, in bytes.
+// maxFile bounds a configuration file and maxSecret a secret file, in bytes;
+// maxProblems the problems of a file that are told.
 const (
-	maxFile   = 4 << 20
-	maxSecret = 64 << 10
+	maxFile     = 4 << 20
+	maxSecret   = 64 << 10
+	maxProblems = 1_000
 )
 
 // Load reads the file at path ("": no file, the defaults), lets override
@@ -93,7 +95,7 @@ func (c *Config) forget(before Broker) {
 // decode reads what can be read of the text.
 func decode(name, text string) (*Config, Problems) {
 	c := Default()
-	src, deep := scan(name, text)
+	src, excess := scan(name, text)
 	c.source = src
 	if !utf8.ValidString(text) {
 		valid := strings.ToValidUTF8(text, "\x00")
@@ -101,8 +103,8 @@ func decode(name, text string) (*Config, Problems) {
 		return c, Problems{{File: name, Line: 1 + strings.Count(valid[:at], "\n"), Column: 1 + utf8.RuneCountInString(valid[strings.LastIndexByte(valid[:at], '\n')+1:at]),
 			Text: "not UTF-8; expected TOML, which is always UTF-8"}}
 	}
-	if deep != nil {
-		return c, Problems{{File: name, Line: deep.line, Column: deep.column, Text: fmt.Sprintf("nested too deep; expected at most %d levels", maxDepth)}}
+	if excess != nil {
+		return c, Problems{{File: name, Line: excess.at.line, Column: excess.at.column, Text: excess.text}}
 	}
 	var document map[string]any
 	if _, err := toml.Decode(text, &document); err != nil {

@@ -1,15 +1,24 @@
 package config
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// maxDepth is how deep arrays and inline tables may nest: far above what the
-// schema needs, far below what the stack of the TOML parser bears.
-const maxDepth = 32
+// The TOML parser recurses into arrays and inline tables, and takes memory by
+// the square of a dotted key's names; so what it reads is bounded before, far
+// above what the schema needs.
+const (
+	maxDepth = 32    // how deep tables, dotted keys, arrays and inline tables may nest
+	maxPath  = 1_000 // bytes in a key together with the tables around it
+)
+
+// placesPerByte bounds the bytes of all paths whose places are kept, for each
+// byte of the text; a key beyond has the place of the nearest one around it.
+const placesPerByte = 16
 
 // place is a line and a column, from 1, columns in characters.
 type place struct{ line, column int }
@@ -58,30 +67,43 @@ type scanner struct {
 	start  int // where column counting goes on: the line's start, or later
 	before int // characters of the line before start
 	places map[string]place
+	room   int            // bytes for further paths in places
 	arrays map[string]int // tables of an array of tables so far, by its key
-	deep   *place         // where it nests too deep
+	excess *excess
 }
 
-// scan gives the places of all keys of the text, as paths such as
-// player[1].robots.r1 or zones.dock[2], and where it nests too deep, if so.
-func scan(name, text string) (*source, *place) {
-	s := &scanner{text: text, line: 1, places: map[string]place{}, arrays: map[string]int{}}
+// excess is what is not handed to the parser.
+type excess struct {
+	at   place
+	text string
+}
+
+// scan returns the places of all keys of the text, as paths such as
+// player[1].robots.r1 or zones.dock[2], and what of it is too much for the
+// parser, if anything.
+func scan(name, text string) (*source, *excess) {
+	s := &scanner{text: text, line: 1, places: map[string]place{}, arrays: map[string]int{}, room: 64<<10 + placesPerByte*len(text)}
 	if strings.HasPrefix(text, "\ufeff") {
 		s.pos, s.start = 3, 3
 	}
-	table := ""
+	table, depth := "", 0
 	for ok := true; ok; {
 		s.blanks(true)
 		switch {
 		case s.pos >= len(s.text):
 			ok = false
 		case s.peek() == '[':
-			table, ok = s.header()
+			table, depth, ok = s.header()
 		default:
-			ok = s.pair(table, 0)
+			ok = s.pair(table, depth)
 		}
 	}
-	return &source{name: name, places: s.places}, s.deep
+	return &source{name: name, places: s.places}, s.excess
+}
+
+// tooDeep notes that the text nests too deep at a place.
+func (s *scanner) tooDeep(at place) {
+	s.excess = &excess{at, fmt.Sprintf("nested too deep; expected at most %d levels", maxDepth)}
 }
 
 func (s *scanner) peek() byte {
@@ -101,8 +123,9 @@ func (s *scanner) here() place {
 
 // mark remembers where a key stands; the first time counts.
 func (s *scanner) mark(key string, p place) {
-	if _, ok := s.places[key]; !ok {
+	if _, ok := s.places[key]; !ok && len(key) <= s.room {
 		s.places[key] = p
+		s.room -= len(key)
 	}
 }
 
@@ -131,21 +154,32 @@ func (s *scanner) blanks(lines bool) {
 	}
 }
 
-// header reads [a.b] or [[a.b]] and gives the path of the table.
-func (s *scanner) header() (string, bool) {
+// join appends a key to a path, unless that becomes too long.
+func (s *scanner) join(path, key string, at place) (string, bool) {
+	path = join(path, key)
+	if len(path) > maxPath {
+		s.excess = &excess{at, fmt.Sprintf("a key that is too long; expected at most %d bytes together with the tables around it", maxPath)}
+	}
+	return path, len(path) <= maxPath
+}
+
+// header reads [a.b] or [[a.b]] and returns the path of the table and how deep
+// it is.
+func (s *scanner) header() (path string, depth int, ok bool) {
 	at := s.here()
 	s.pos++
 	array := s.peek() == '['
 	if array {
 		s.pos++
 	}
-	names, ok := s.keys()
+	names, ok := s.keys(at, 0)
 	if !ok {
-		return "", false
+		return "", 0, false
 	}
-	path := ""
 	for i, name := range names {
-		path = join(path, name)
+		if path, ok = s.join(path, name, at); !ok {
+			return "", 0, false
+		}
 		n := s.arrays[path]
 		if array && i == len(names)-1 {
 			s.arrays[path]++
@@ -161,12 +195,16 @@ func (s *scanner) header() (string, bool) {
 			s.pos++
 		}
 	}
-	return path, true
+	return path, len(names), true
 }
 
-// keys reads a dotted key.
-func (s *scanner) keys() (names []string, ok bool) {
+// keys reads a dotted key at a place, inside depth levels.
+func (s *scanner) keys(at place, depth int) (names []string, ok bool) {
 	for {
+		if depth+len(names) == maxDepth {
+			s.tooDeep(at)
+			return nil, false
+		}
 		s.blanks(false)
 		name := ""
 		if c := s.peek(); c == '"' || c == '\'' {
@@ -194,25 +232,26 @@ func (s *scanner) keys() (names []string, ok bool) {
 // pair reads key = value inside the table.
 func (s *scanner) pair(table string, depth int) bool {
 	at := s.here()
-	names, ok := s.keys()
+	names, ok := s.keys(at, depth)
 	if !ok || s.peek() != '=' {
 		return false
 	}
 	s.pos++
 	path := table
 	for _, name := range names {
-		path = join(path, name)
+		if path, ok = s.join(path, name, at); !ok {
+			return false
+		}
 		s.mark(path, at)
 	}
-	return s.value(path, depth)
+	return s.value(path, depth+len(names))
 }
 
 // value reads any value.
 func (s *scanner) value(path string, depth int) bool {
 	s.blanks(false)
 	if depth > maxDepth {
-		at := s.here()
-		s.deep = &at
+		s.tooDeep(s.here())
 		return false
 	}
 	switch c := s.peek(); c {
@@ -242,8 +281,11 @@ func (s *scanner) array(path string, depth int) bool {
 			s.pos++
 			return true
 		}
-		element := path + "[" + strconv.Itoa(i) + "]"
-		s.mark(element, s.here())
+		element := path
+		if s.room > len(path) {
+			element += "[" + strconv.Itoa(i) + "]"
+			s.mark(element, s.here())
+		}
 		if !s.value(element, depth+1) {
 			return false
 		}
@@ -263,7 +305,7 @@ func (s *scanner) inline(path string, depth int) bool {
 			s.pos++
 			return true
 		}
-		if !s.pair(path, depth+1) {
+		if !s.pair(path, depth) {
 			return false
 		}
 		if s.blanks(true); s.peek() == ',' {
@@ -273,6 +315,9 @@ func (s *scanner) inline(path string, depth int) bool {
 		}
 	}
 }
+
+// goEscapes writes TOML's escapes as Go does; it differs in one.
+var goEscapes = strings.NewReplacer(`\\`, `\\`, `\e`, `\x1b`)
 
 // oneLine reads a string of one line and gives what it says, escapes undone as
 // far as keys need them.
@@ -288,7 +333,7 @@ func (s *scanner) oneLine(quote byte) (string, bool) {
 			s.pos++
 			raw := s.text[from:s.pos]
 			if quote == '"' {
-				if said, err := strconv.Unquote(raw); err == nil {
+				if said, err := strconv.Unquote(goEscapes.Replace(raw)); err == nil {
 					return said, true
 				}
 			}

@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"maps"
 	"math/big"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,9 +47,9 @@ func TestScanPlaces(t *testing.T) {
 		"  'é' = [ 1, # one\n    [ 2 ],\n  { k = \"\"\"\n=\\\"\"\"\" } ]; \n"
 	text = strings.Replace(text, "; \n", "\n", 1) +
 		"[[t]]\nv = 1979-05-27T07:32:00Z\n[t.sub]\nw = 1\n[[t.deep]]\nz = {}\n[[t]]\n[[t.deep]]\nq = { a.b = 1, c = 2 }\n"
-	src, deep := scan("f", text)
-	if deep != nil {
-		t.Fatalf("too deep at %v", deep)
+	src, excess := scan("f", text)
+	if excess != nil {
+		t.Fatalf("%v", excess)
 	}
 	want := map[string]place{
 		"top": {2, 1}, "top.level": {2, 1},
@@ -95,6 +97,41 @@ func TestScanIsLinear(t *testing.T) {
 	}
 }
 
+// TestMemory: what a text makes its reader allocate is a small multiple of the text.
+func TestMemory(t *testing.T) {
+	numbered := func(format string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"table":           "[" + strings.Repeat("a.", 20_000) + "a]\n",
+		"array of tables": "[[" + strings.Repeat("a.", 20_000) + "a]]\n",
+		"key":             strings.Repeat("a.", 20_000) + "a = 1\n",
+		"inline table":    "x = {" + strings.Repeat("a.", 20_000) + "a = 1}\n",
+		"arrays":          "x = " + strings.Repeat("[", 40_000),
+		"long table":      "[" + strings.Repeat("a", 990) + "]\n" + numbered("k%d=1\n", 4_000),
+		"long array":      strings.Repeat("a", 990) + " = [" + strings.Repeat("1,", 20_000) + "]\n",
+		"deep tables":     numbered("["+strings.Repeat("a.", 31)+"k%d]\n", 500),
+		"unknown keys":    numbered("[a%d]\n", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, problems := Parse("f.toml", text, nil)
+			runtime.ReadMemStats(&after)
+			if took, most := after.TotalAlloc-before.TotalAlloc, uint64(400*len(text)); took > most {
+				t.Errorf("%d bytes took %d to read, of %d", len(text), took, most)
+			}
+			if len(problems) == 0 || len(problems) > maxProblems+1 {
+				t.Errorf("%d problems", len(problems))
+			}
+		})
+	}
+}
+
 // FuzzParse checks that no text panics, that problems lie inside it, and that
 // the scanner finds each key that the TOML library finds.
 func FuzzParse(f *testing.F) {
@@ -114,9 +151,9 @@ func FuzzParse(f *testing.F) {
 		if len(text) > 2_000 {
 			return
 		}
-		src, deep := scan("f.toml", text)
+		src, excess := scan("f.toml", text)
 		var document map[string]any
-		if deep != nil {
+		if excess != nil {
 			return
 		}
 		if _, err := toml.Decode(text, &document); err != nil {

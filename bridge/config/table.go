@@ -19,7 +19,12 @@ type reader struct {
 
 // problem notes what is wrong with a key.
 func (r *reader) problem(key, format string, args ...any) {
-	r.problems = append(r.problems, r.source.problem(key, fmt.Sprintf(format, args...)))
+	switch n := len(r.problems); {
+	case n < maxProblems:
+		r.problems = append(r.problems, r.source.problem(key, fmt.Sprintf(format, args...)))
+	case n == maxProblems:
+		r.problems = append(r.problems, r.source.problem(key, fmt.Sprintf("one of more problems than are shown; expected fewer than %d", maxProblems)))
+	}
 }
 
 // problem makes a Problem with the key's place.
@@ -186,6 +191,9 @@ func (r *reader) table(path string, keys map[string]any, read func(*table)) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if slices.Contains(t.known, key) {
 			continue
+		}
+		if len(r.problems) > maxProblems {
+			return
 		}
 		if near := protocol.Nearest(key, t.known); near != "" {
 			r.problem(join(path, key), "unknown key; expected perhaps %s", near)
