@@ -21,6 +21,7 @@ import (
 	"callboard/bridge/metric"
 	"callboard/player"
 	"callboard/player/client"
+	"callboard/player/listener"
 	"callboard/player/server"
 
 	"golang.org/x/sync/errgroup"
@@ -37,6 +38,9 @@ type Config struct {
 	// Players are the Player servers in the configuration's order. Their robots,
 	// in turn, are the gateway's.
 	Players []Player
+	// Limits are those of the connections of all ports together. A program that
+	// has no device open may have to give way to a new one.
+	Limits listener.Limits
 	// Metrics gets callboard_gateway_*. Default: none.
 	Metrics *metric.Set
 	// Logger takes what happens to connections. Default: discarded.
@@ -68,6 +72,7 @@ type Gateway struct {
 	log     *slog.Logger
 	players []*remote
 	ports   []*port
+	limit   *listener.Limit
 	robots  map[string]*robot // by name
 	stop    context.Context   // ended: devices are not waited for; set by Run
 }
@@ -83,7 +88,7 @@ type port struct {
 // New listens; Run serves. Each Player server's session must be given its Relay
 // and be told to Attach before it runs. A Gateway that is not run must be closed.
 func New(c Config) (*Gateway, error) {
-	g := &Gateway{log: c.Logger, robots: map[string]*robot{}, stop: context.Background()}
+	g := &Gateway{log: c.Logger, limit: listener.New(c.Limits), robots: map[string]*robot{}, stop: context.Background()}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
@@ -116,11 +121,11 @@ func New(c Config) (*Gateway, error) {
 
 // listen makes the i-th port.
 func (g *Gateway) listen(address string, i int, group []*robot) error {
-	listener, err := listen(address, i)
+	socket, err := listen(address, i)
 	if err != nil {
 		return err
 	}
-	p := &port{listener: listener, robots: group}
+	p := &port{listener: socket, robots: group}
 	drivers := make([]server.Driver, len(group))
 	for n, r := range group {
 		r.port = p
@@ -128,9 +133,9 @@ func (g *Gateway) listen(address string, i int, group []*robot) error {
 		r.numbering = numbering{robots: len(group), robot: n}
 		drivers[n] = r
 	}
-	p.server, err = server.New(server.Config{Listener: listener, Drivers: drivers, Clock: p.now, Logger: g.log})
+	p.server, err = server.New(server.Config{Listener: socket, Drivers: drivers, Clock: p.now, Limit: g.limit, Logger: g.log})
 	if err != nil {
-		return errors.Join(fmt.Errorf("gateway: %w", err), listener.Close())
+		return errors.Join(fmt.Errorf("gateway: %w", err), socket.Close())
 	}
 	g.ports = append(g.ports, p)
 	return nil
@@ -152,14 +157,14 @@ func listen(address string, i int) (net.Listener, error) {
 		}
 	}
 	at := net.JoinHostPort(cmp.Or(host, "127.0.0.1"), strconv.FormatUint(number, 10))
-	listener, err := net.Listen("tcp", at)
+	socket, err := net.Listen("tcp", at)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, &TakenError{Address: at}
 	case err != nil:
 		return nil, fmt.Errorf("gateway: cannot listen on %s: %w", at, err)
 	}
-	return listener, nil
+	return socket, nil
 }
 
 // TakenError is the error of an address that something else listens on. It is

@@ -12,6 +12,9 @@ func family(name, help string, labels ...string) *metric.Family {
 }
 
 var (
+	refusedAtOnce = metric.NewFamily("callboard_gateway_refused_total", "Connections refused since all that there may be are in use.")
+	gaveWay       = metric.NewFamily("callboard_gateway_gave_way_total", "Connections of programs without a device that were closed for new ones.")
+
 	programs = family("clients", "Player programs that are connected.")
 
 	portFigures = []struct {
@@ -19,7 +22,6 @@ var (
 		value  func(server.Stats) uint64
 	}{
 		{family("connections_total", "Connections taken."), func(s server.Stats) uint64 { return s.Accepted }},
-		{family("refused_total", "Connections refused since there were too many."), func(s server.Stats) uint64 { return s.Refused }},
 		{family("received_messages_total", "Messages from programs."), func(s server.Stats) uint64 { return s.MessagesIn }},
 		{family("received_bytes_total", "Bytes from programs."), func(s server.Stats) uint64 { return s.BytesIn }},
 		{family("sent_messages_total", "Messages to programs."), func(s server.Stats) uint64 { return s.MessagesOut }},
@@ -53,7 +55,7 @@ var (
 
 // measure adds the metrics.
 func (g *Gateway) measure(to *metric.Set) {
-	families := []*metric.Family{programs, dropped, stalled, unanswered, refused, lost, notOpened}
+	families := []*metric.Family{refusedAtOnce, gaveWay, programs, dropped, stalled, unanswered, refused, lost, notOpened}
 	for _, f := range portFigures {
 		families = append(families, f.family)
 	}
@@ -63,6 +65,9 @@ func (g *Gateway) measure(to *metric.Set) {
 // figures gives the figures as they are now.
 func (g *Gateway) figures(to *metric.Scrape) {
 	count := func(f *metric.Family, n uint64, labels ...string) { to.Give(f, float64(n), labels...) }
+	connections := g.limit.Stats()
+	count(refusedAtOnce, connections.Refused)
+	count(gaveWay, connections.GaveWay)
 	for _, p := range g.ports {
 		name := "*"
 		if len(p.robots) == 1 {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"callboard/player/floorplan"
+	"callboard/player/listener"
 	"callboard/player/replay"
 	"callboard/player/run"
 	"callboard/player/server"
@@ -167,19 +168,20 @@ func replayServers(r *replay.Replay, maps []*floorplan.Driver, listen string, lo
 			return nil, err
 		}
 	}
+	limit := listener.New(listener.Limits{})
 	for i, port := range r.Ports() {
-		listener, err := listenRecorded(listen, i, port.Recorded)
+		socket, err := listenRecorded(listen, i, port.Recorded)
 		if err != nil {
 			return nil, errors.Join(err, servers.close())
 		}
 		made, err := server.New(server.Config{
-			Listener: listener, Drivers: withMap(port, maps), Clock: port.Clock, Logger: logger,
+			Listener: socket, Drivers: withMap(port, maps), Clock: port.Clock, Limit: limit, Logger: logger,
 			WriteTimeout: replayPatience,
 		})
 		if err != nil {
-			return nil, errors.Join(err, listener.Close(), servers.close())
+			return nil, errors.Join(err, socket.Close(), servers.close())
 		}
-		servers = append(servers, robotPort{server: made, address: listener.Addr().String(), robots: port.Robots, devices: port.RobotDevices()})
+		servers = append(servers, robotPort{server: made, address: socket.Addr().String(), robots: port.Robots, devices: port.RobotDevices()})
 	}
 	return servers, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"callboard/player"
+	"callboard/player/listener"
 	"callboard/player/server"
 	"callboard/sim"
 	"callboard/sim/simdriver"
@@ -28,8 +29,9 @@ type simulation struct {
 	world  *sim.World
 	driver *simdriver.Simulation
 	ports  playerServers
-	speed  float64       // times real time; 0: as fast as it goes
-	lasts  time.Duration // simulated; 0: for ever
+	limit  *listener.Limit // of the connections of all ports
+	speed  float64         // times real time; 0: as fast as it goes
+	lasts  time.Duration   // simulated; 0: for ever
 }
 
 // robotPort is a Player server and the robots behind it.
@@ -62,7 +64,7 @@ func newSimulation(c simulationConfig) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{file: c.file, world: world, driver: driver, speed: c.driver.Speed, lasts: c.driver.Duration}
+	s := &simulation{file: c.file, world: world, driver: driver, limit: listener.New(listener.Limits{}), speed: c.driver.Speed, lasts: c.driver.Duration}
 	listen := s.listenRobots
 	if c.player != nil {
 		listen = s.listenPlanned
@@ -99,7 +101,7 @@ func (s *simulation) listenRobots(c simulationConfig) error {
 }
 
 // serveRobots makes the Player server of a group of robots.
-func (s *simulation) serveRobots(c simulationConfig, listener net.Listener, robots []string) error {
+func (s *simulation) serveRobots(c simulationConfig, socket net.Listener, robots []string) error {
 	drivers := []server.Driver{}
 	devices := map[string][]string{}
 	for n, name := range robots {
@@ -112,16 +114,16 @@ func (s *simulation) serveRobots(c simulationConfig, listener net.Listener, robo
 			devices[name] = append(devices[name], player.Addr{Interf: device.Interf, Index: device.Index}.String())
 		}
 	}
-	return s.serve(c, listener, append(drivers, s.driver.World()), robotPort{robots: robots, devices: devices})
+	return s.serve(c, socket, append(drivers, s.driver.World()), robotPort{robots: robots, devices: devices})
 }
 
 // serve makes the Player server of a port.
-func (s *simulation) serve(c simulationConfig, listener net.Listener, drivers []server.Driver, port robotPort) error {
-	made, err := server.New(server.Config{Listener: listener, Drivers: drivers, Clock: s.driver.Clock, Logger: c.logger})
+func (s *simulation) serve(c simulationConfig, socket net.Listener, drivers []server.Driver, port robotPort) error {
+	made, err := server.New(server.Config{Listener: socket, Drivers: drivers, Clock: s.driver.Clock, Limit: s.limit, Logger: c.logger})
 	if err != nil {
 		return err
 	}
-	port.server, port.address = made, listener.Addr().String()
+	port.server, port.address = made, socket.Addr().String()
 	s.ports = append(s.ports, port)
 	return nil
 }

@@ -12,20 +12,20 @@ import (
 	"callboard/player/server"
 )
 
-// listener records what our own client makes of the server.
-type listener struct {
+// recorder records what our own client makes of the server.
+type recorder struct {
 	up    []playerclient.Device
 	times []float64
 	lost  uint64
 	downs int
 }
 
-func (l *listener) Up(d []playerclient.Device)     { l.up = slices.Clone(d) }
-func (l *listener) Changed(playerclient.Device)    {}
-func (l *listener) Message(h player.Header, _ any) { l.times = append(l.times, h.Timestamp) }
-func (l *listener) Round()                         {}
-func (l *listener) Overflow(lost uint64)           { l.lost += lost }
-func (l *listener) Down(error)                     { l.downs++ }
+func (l *recorder) Up(d []playerclient.Device)     { l.up = slices.Clone(d) }
+func (l *recorder) Changed(playerclient.Device)    {}
+func (l *recorder) Message(h player.Header, _ any) { l.times = append(l.times, h.Timestamp) }
+func (l *recorder) Round()                         {}
+func (l *recorder) Overflow(lost uint64)           { l.lost += lost }
+func (l *recorder) Down(error)                     { l.downs++ }
 
 // Our client and our server understand each other over a pipe, in both modes:
 // devices with geometry, readings, requests, commands.
@@ -45,7 +45,7 @@ func TestOurClient(t *testing.T) {
 					c.Nack(nil)
 				}
 			}
-			l := &listener{}
+			l := &recorder{}
 			c, err := playerclient.New(playerclient.Config{Address: "r0", Dial: r.pipe.Dial, Mode: mode, Handler: l})
 			if err != nil {
 				t.Fatal(err)

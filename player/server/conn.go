@@ -4,12 +4,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"sync"
 	"time"
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/player/listener"
 )
 
 // Bounds of what one client may have outstanding before no more is read from
@@ -24,10 +24,11 @@ const (
 // what is due from its queue.
 type conn struct {
 	server  *Server
-	nc      net.Conn
+	nc      *listener.Conn
 	log     *slog.Logger
 	subs    map[uint32]*subscription // of the reading goroutine
 	body    []byte                   // of the reading goroutine, used again
+	busy    bool                     // of the reading goroutine: it has a device open, and does not give way
 	command Call                     // of the reading goroutine: the one that a Relay is handed, used again
 	checked map[*iface.Message]any   // of the reading goroutine: where bodies for a Relay are decoded to be checked
 
@@ -49,13 +50,13 @@ type conn struct {
 	over     bool       // nothing more is written
 }
 
-func newConn(s *Server, nc net.Conn) *conn {
+func newConn(s *Server, nc *listener.Conn) *conn {
 	c := &conn{
 		server: s, nc: nc,
 		log:     s.log.With(slog.String("client", nc.RemoteAddr().String()), slog.Uint64("port", uint64(s.port))),
 		subs:    map[uint32]*subscription{},
 		pending: map[*Call]struct{}{},
-		direct:  newDirect(nc),
+		direct:  newDirect(nc.Conn),
 		writing: true, // the banner
 	}
 	c.q = queue{limit: s.cfg.QueueLength, maxBytes: s.cfg.QueueBytes}

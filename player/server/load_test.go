@@ -16,6 +16,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/player/listener"
 	"callboard/player/server"
 )
 
@@ -170,17 +171,36 @@ func TestAFloodOfRequestsIsNotReadFurther(t *testing.T) {
 	}
 }
 
-func TestTooManyClientsAreRefused(t *testing.T) {
-	inBubble(t, func(cfg *server.Config) { cfg.MaxClients = 2 }, func(t *testing.T, r *rig) {
-		a := r.client()
-		r.client()
-		r.raw().ended()
-		if got := r.server.Stats().Refused; got != 1 {
-			t.Errorf("%d refused, expected 1", got)
+// Clients without a device give way to new ones, the longest silent first;
+// those that have one stay, and if all have, the new one is refused.
+func TestSilentClientsGiveWay(t *testing.T) {
+	limit := listener.New(listener.Limits{Connections: 8, Reserve: 3})
+	inBubble(t, func(cfg *server.Config) { cfg.Limit = limit }, func(t *testing.T, r *rig) {
+		reader, asker := r.client(), r.client()
+		reader.open(position)
+		for range 100 {
+			r.client()
+			asker.refused(position, getGeom, nil) // who asks is not silent
 		}
-		a.nc.Close()
-		synctest.Wait()
-		r.client()
+		r.driver.at(1)
+		reader.expectTimes(1)
+		if s := limit.Stats(); s.Open != 5 || s.GaveWay != 102-5 || s.Refused != 0 {
+			t.Errorf("of one address: %+v, expected 5 open, 97 that gave way", s)
+		}
+		for range 3 {
+			r.client().open(position)
+		}
+		asker.open(position)
+		r.raw().ended()
+		if s := limit.Stats(); s.Open != 5 || s.Refused != 1 {
+			t.Errorf("all have devices open: %+v, expected that one was refused", s)
+		}
+		asker.close(position)
+		late := r.client()
+		late.open(laser)
+		asker.ended()
+		r.driver.at(2)
+		reader.expectTimes(2)
 	})
 }
 

@@ -46,7 +46,22 @@ func (c *conn) read() error {
 		if err != nil {
 			return err
 		}
+		c.heard()
 	}
+}
+
+// heard tells the listener's limit of a client that has just sent something: it
+// gives way to new ones only if it has no device open, and after those that
+// have been silent for longer.
+func (c *conn) heard() {
+	busy := len(c.subs) > 0
+	switch {
+	case !busy:
+		c.nc.Silent()
+	case !c.busy:
+		c.nc.Busy()
+	}
+	c.busy = busy
 }
 
 // refuse skips the rest of a message that is not served and answers it if it

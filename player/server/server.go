@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"callboard/player"
+	"callboard/player/listener"
 )
 
 // Config says what a Server serves and where.
@@ -42,9 +43,10 @@ type Config struct {
 	// QueueBytes bounds the same in bytes. Default 64 MiB: two of the largest
 	// messages.
 	QueueBytes int
-	// MaxClients is how many connections are served; further ones are closed at
-	// once. Default 1024.
-	MaxClients int
+	// Limit bounds the connections, of several servers together if they are given
+	// the same. A client that has no device open may have to give way to a new
+	// one. Default: one of the server's own, with default Limits.
+	Limit *listener.Limit
 	// MaxBody is the largest body taken from a client, in bytes. A larger one
 	// ends the connection. Default player.MaxBody.
 	MaxBody uint32
@@ -136,7 +138,9 @@ func (cfg *Config) setDefaults() {
 	setDefault(&cfg.Version, defaultVersion)
 	setDefault(&cfg.QueueLength, player.QueueLength)
 	setDefault(&cfg.QueueBytes, 2*player.MaxMessage)
-	setDefault(&cfg.MaxClients, 1024)
+	if cfg.Limit == nil {
+		cfg.Limit = listener.New(listener.Limits{})
+	}
 	setDefault(&cfg.MaxBody, player.MaxBody)
 	setDefault(&cfg.AnswerTimeout, 4*time.Second)
 	setDefault(&cfg.WriteTimeout, time.Minute)
@@ -212,8 +216,9 @@ func (s *Server) stop() {
 func (s *Server) accept(ctx context.Context) error {
 	const longest = time.Second
 	pause := 5 * time.Millisecond
+	limited := s.cfg.Limit.Listen(s.cfg.Listener)
 	for {
-		nc, err := s.cfg.Listener.Accept()
+		nc, err := limited.Accept()
 		switch {
 		case ctx.Err() != nil:
 			if err == nil {
@@ -232,25 +237,24 @@ func (s *Server) accept(ctx context.Context) error {
 			continue
 		}
 		pause = 5 * time.Millisecond
-		s.welcome(nc)
+		s.welcome(nc.(*listener.Conn))
 	}
 }
 
-// welcome starts serving a connection, or closes it when there are too many.
-func (s *Server) welcome(nc net.Conn) {
-	if tcp, ok := nc.(*net.TCPConn); ok {
+// welcome starts serving a connection.
+func (s *Server) welcome(nc *listener.Conn) {
+	if tcp, ok := nc.Conn.(*net.TCPConn); ok {
 		tcp.SetNoDelay(true)
 	}
 	c := newConn(s, nc)
 	s.mu.Lock()
-	refused := s.stopped || len(s.conns) >= s.cfg.MaxClients
-	if !refused {
+	stopped := s.stopped
+	if !stopped {
 		s.conns[c] = struct{}{}
 		s.serving.Add(1)
 	}
 	s.mu.Unlock()
-	if refused {
-		s.counters.refused.Add(1)
+	if stopped {
 		nc.Close()
 		return
 	}

@@ -7,7 +7,6 @@ import "sync/atomic"
 type Stats struct {
 	Clients  int    // connected now
 	Accepted uint64 // connections taken so far
-	Refused  uint64 // connections beyond MaxClients
 
 	MessagesIn, BytesIn   uint64 // from clients
 	MessagesOut, BytesOut uint64 // to clients
@@ -32,7 +31,7 @@ type Stats struct {
 
 // counters are Stats while they count.
 type counters struct {
-	accepted, refused                    atomic.Uint64
+	accepted                             atomic.Uint64
 	messagesIn, bytesIn                  atomic.Uint64
 	messagesOut, bytesOut, published     atomic.Uint64
 	queueFull, replaced, ignored, closed atomic.Uint64
@@ -49,7 +48,7 @@ func (s *Server) Stats() Stats {
 	s.mu.Unlock()
 	c := &s.counters
 	return Stats{
-		Clients: clients, Accepted: c.accepted.Load(), Refused: c.refused.Load(),
+		Clients: clients, Accepted: c.accepted.Load(),
 		MessagesIn: c.messagesIn.Load(), BytesIn: c.bytesIn.Load(),
 		MessagesOut: c.messagesOut.Load(), BytesOut: c.bytesOut.Load(), Published: c.published.Load(),
 		QueueFull: c.queueFull.Load(), Replaced: c.replaced.Load(), Ignored: c.ignored.Load(), Closed: c.closed.Load(),

@@ -17,6 +17,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/player/listener"
 	"callboard/player/server"
 
 	"golang.org/x/sync/errgroup"
@@ -77,6 +78,9 @@ func (d *scanDevice) Run(ctx context.Context) error {
 	}
 }
 
+// readers is more than any case has.
+const readers = 1 << 16
+
 // serveScans is the process that is measured: it prints its address and serves
 // until ctx or its input ends.
 func serveScans(ctx context.Context, rate int) error {
@@ -88,7 +92,8 @@ func serveScans(ctx context.Context, rate int) error {
 	if err != nil {
 		return err
 	}
-	s, err := server.New(server.Config{Listener: l, Drivers: []server.Driver{&scanDevice{rate: rate, body: body}}, MaxClients: 1 << 16})
+	s, err := server.New(server.Config{Listener: l, Drivers: []server.Driver{&scanDevice{rate: rate, body: body}},
+		Limit: listener.New(listener.Limits{Connections: readers, Address: readers})})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}

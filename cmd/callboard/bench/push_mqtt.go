@@ -53,7 +53,7 @@ func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
 	}
 	m := &mosquitto{address: address, webSockets: webSockets}
 	settings := filepath.Join(dir, "mosquitto.conf")
-	text := listener(address) + listener(webSockets) + "protocol websockets\n" +
+	text := listenerLine(address) + listenerLine(webSockets) + "protocol websockets\n" +
 		"allow_anonymous true\nset_tcp_nodelay true\npersistence false\nlog_type none\n"
 	if os.Geteuid() == 0 {
 		text += "user root\n" // it reads its settings as that user
@@ -85,8 +85,8 @@ func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
 	}
 }
 
-// listener is the line of mosquitto's settings for an address.
-func listener(address string) string {
+// listenerLine is the line of mosquitto's settings for an address.
+func listenerLine(address string) string {
 	host, port, _ := net.SplitHostPort(address) // it is freeAddress's
 	return "listener " + port + " " + host + "\n"
 }
