@@ -46,7 +46,7 @@ type selector struct {
 
 func newSelector(sub *Subscription) *selector {
 	s := &selector{robots: sub.Robots, allowed: sub.Allowed}
-	if !slices.ContainsFunc(sub.Robots, func(p string) bool { return strings.ContainsAny(p, `*?[\`) }) {
+	if len(sub.Robots) > 0 && !slices.ContainsFunc(sub.Robots, func(p string) bool { return strings.ContainsAny(p, `*?[\`) }) {
 		s.names = sub.Robots
 	}
 	return s
