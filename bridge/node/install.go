@@ -25,18 +25,20 @@ func (n *Node) installAll() {
 	}
 	var changed []overlay.Handle // in the order of their first change
 	newest := map[overlay.Handle]uint64{}
-	for _, o := range n.installs {
-		s := n.sets[o.Handle]
-		if s == nil || o.Whole {
+	installs := n.installs
+	n.installs = nil
+	for _, in := range installs {
+		s := n.sets[in.Handle]
+		if s == nil || in.Whole {
 			s = &set{members: map[string]*subscribe.Subscription{}}
-			n.sets[o.Handle] = s
+			n.sets[in.Handle] = s
 		}
-		if len(o.Drop) > 0 || len(o.Put) > 0 || o.Whole {
-			n.change(s, o)
-			if _, known := newest[o.Handle]; !known {
-				changed = append(changed, o.Handle)
+		if len(in.Drop) > 0 || len(in.Put) > 0 || in.Whole {
+			s.change(in)
+			if _, known := newest[in.Handle]; !known {
+				changed = append(changed, in.Handle)
 			}
-			newest[o.Handle] = o.Set
+			newest[in.Handle] = in.Set
 		}
 	}
 	var version uint64
@@ -57,31 +59,29 @@ func (n *Node) installAll() {
 			s.tested = append(s.tested[:0], s.tested[len(s.tested)-32:]...)
 		}
 	}
-	for _, o := range n.installs {
-		s := n.sets[o.Handle]
-		counts := make(map[string]int, len(o.Count))
-		for _, id := range o.Count {
+	for _, in := range installs {
+		s := n.sets[in.Handle]
+		counts := make(map[string]int, len(in.Count))
+		for _, id := range in.Count {
 			if sub := s.members[id]; sub != nil {
 				counts[id] = n.robots.Count(sub)
 			}
 		}
-		n.queue.must(item{in: &overlay.Installed{Handle: o.Handle, Set: o.Set, Robots: counts}})
+		n.queue.must(item{in: &overlay.Installed{Handle: in.Handle, Set: in.Set, Robots: counts}})
 	}
-	clear(n.installs)
-	n.installs = n.installs[:0]
 }
 
-// change changes a key's set.
-func (n *Node) change(s *set, o *overlay.Install) {
-	ended := make(map[string]bool, len(o.Drop))
-	for _, id := range o.Drop {
+// change changes a key's set. What did not compile is left out.
+func (s *set) change(in *install) {
+	ended := make(map[string]bool, len(in.Drop))
+	for _, id := range in.Drop {
 		delete(s.members, id)
 		ended[id] = true
 	}
 	var last []*subscribe.Subscription
 	replaced := false
-	for _, sub := range o.Put {
-		if c := n.compiledOf(o, sub); c != nil {
+	for i, sub := range in.Put {
+		if c := in.programs[i]; c != nil {
 			if s.members[sub.ID] == nil {
 				last = append(last, c)
 			} else {
@@ -103,22 +103,18 @@ func (n *Node) change(s *set, o *overlay.Install) {
 	s.order = append(s.order, last...)
 }
 
-// compiledOf gives the compiled form of a subscription: from the message that
-// brought it, else (after a restart) compiled now. One that does not compile
-// any more is reported and matches nothing.
-func (n *Node) compiledOf(o *overlay.Install, sub *overlay.Subscription) *subscribe.Subscription {
-	if c := n.compiled[sub]; c != nil {
-		return c
+// prepareInstall has a change carried out with the others of its step, or once its
+// conditions are compiled.
+func (n *Node) prepareInstall(o *overlay.Install) {
+	in := &install{Install: o, programs: make([]*subscribe.Subscription, len(o.Put))}
+	for i, sub := range o.Put {
+		in.programs[i] = n.compiled[sub]
 	}
-	c, problem := n.config.Matcher.Compile(sub.Subscription)
-	if problem != nil {
-		n.queue.must(item{in: &overlay.RunFailed{
-			Handle: o.Handle, ID: sub.ID, Code: problem.Code, Message: problem.Message, Position: problem.Position,
-		}})
-		return nil
+	if n.waiting[o.Handle] != nil || in.missing() > 0 {
+		n.compileLater(in)
+	} else {
+		n.installs = append(n.installs, in)
 	}
-	c.Allowed = sub.Allowed
-	return c
 }
 
 // setAt tells by which set a reading was tested.

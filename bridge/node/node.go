@@ -84,22 +84,25 @@ type Node struct {
 	config   Config
 	log      *slog.Logger
 	queue    *queue[item]
+	jobs     *queue[*job] // conditions to compile
 	robots   *robots.Robots
 	links    Links         // nil: a broker without neighbours
 	restored chan struct{} // closed once an earlier life is back
 
 	// stepping is held by whoever has the state machine take something in or
 	// carries out what it says; all below is under it.
-	stepping sync.Mutex
-	broker   *overlay.Broker
-	sets     map[overlay.Handle]*set
-	compiled map[*overlay.Subscription]*subscribe.Subscription
-	started  bool               // Run is on
-	stepped  bool               // there are records and outputs to carry out
-	installs []*overlay.Install // to carry out together
-	burst    push.Burst         // of notifications that are written together
-	timer    *time.Timer        // runs out at armed
-	armed    overlay.Instant
+	stepping  sync.Mutex
+	broker    *overlay.Broker
+	sets      map[overlay.Handle]*set
+	compiled  map[*overlay.Subscription]*subscribe.Subscription
+	started   bool                        // Run is on
+	stepped   bool                        // there are records and outputs to carry out
+	installs  []*install                  // to carry out together
+	waiting   map[overlay.Handle]*waiting // changes whose conditions are being compiled
+	restoring int                         // keys of an earlier life among them
+	burst     push.Burst                  // of notifications that are written together
+	timer     *time.Timer                 // runs out at armed
+	armed     overlay.Instant
 
 	conns    sync.Map // overlay.Conn → *conn
 	lastConn atomic.Uint64
@@ -146,7 +149,9 @@ func New(c Config) (*Node, error) {
 		restored: make(chan struct{}),
 		log:      c.Logger,
 		queue:    newQueue[item](min(clientQueue, c.QueueLength), c.QueueLength),
+		jobs:     newQueue[*job](1, 1), // as many as there are keys
 		broker:   broker,
+		waiting:  map[overlay.Handle]*waiting{},
 		sets:     map[overlay.Handle]*set{},
 		compiled: map[*overlay.Subscription]*subscribe.Subscription{},
 		lost:     map[string]uint64{},
@@ -177,9 +182,15 @@ func (n *Node) Run(ctx context.Context) error {
 	n.begin()
 	n.started = true
 	n.stepping.Unlock()
-	close(n.restored)
+	compiling, stopCompiling := context.WithCancel(ctx)
+	n.running.Go(func() { n.compileAll(compiling) })
+	defer stopCompiling()
 	var spent []item
-	for {
+	for restored := false; ; {
+		if !restored && n.restoring == 0 {
+			restored = true
+			close(n.restored)
+		}
 		due := false
 		select {
 		case <-n.queue.ready:
@@ -266,6 +277,7 @@ func (n *Node) begin() {
 		n.take(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
 	}
 	n.carryOut()
+	n.awaitRestored()
 }
 
 // light tells whether carrying out what has been stepped waits for nothing.
@@ -319,10 +331,15 @@ func (n *Node) take(now overlay.Instant, in overlay.Input) {
 
 // carryOut stores the records of the steps so far, then does what they say.
 func (n *Node) carryOut() {
-	if !n.stepped {
-		return
+	if n.stepped {
+		n.stepped = false
+		n.carryOutStep()
 	}
-	n.stepped = false
+	n.installAll()
+	clear(n.compiled)
+}
+
+func (n *Node) carryOutStep() {
 	if records := n.broker.Records(); len(records) > 0 && n.config.Store != nil {
 		n.config.Store.Append(records)
 	}
@@ -335,8 +352,6 @@ func (n *Node) carryOut() {
 		n.do(out, i >= later)
 	}
 	n.burst.Flush()
-	n.installAll()
-	clear(n.compiled)
 }
 
 func (n *Node) do(out overlay.Output, now bool) {
@@ -371,9 +386,10 @@ func (n *Node) do(out overlay.Output, now bool) {
 			n.links.Send(o)
 		}
 	case *overlay.Install:
-		n.installs = append(n.installs, o)
+		n.prepareInstall(o)
 	case *overlay.Uninstall:
 		n.installAll() // some may be of its key
+		n.endWaiting(o.Handle)
 		delete(n.sets, o.Handle)
 		n.config.Matcher.Remove(subscribe.Key(o.Handle))
 	default:

@@ -57,7 +57,7 @@ type bench struct {
 	laser *player.Device
 }
 
-func begin(t *testing.T, store Store) *bench {
+func begin(t testing.TB, store Store) *bench {
 	t.Helper()
 	m, err := subscribe.New(subscribe.Config{})
 	if err != nil {
