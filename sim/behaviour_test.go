@@ -57,7 +57,7 @@ func loadText(t testing.TB, text string) *World {
 
 // TestBehaviourLikeStage plays each case's commands and compares what is
 // printed with real Stage 4.3's output: motion and shapes to 1e-4, ranges to
-// what a ray in Stage's grid may be off.
+// 5e-4.
 func TestBehaviourLikeStage(t *testing.T) { playCases(t, "testdata/stage-cases/behaviour", 22) }
 
 // TestMoreBehaviourLikeStage plays cases of our own that real Stage 4.3 has
@@ -80,7 +80,7 @@ func playCases(t *testing.T, dir string, count int) {
 			}
 			w := load(t, dir, name+".world")
 			got := play(t, w, string(cmds))
-			compare(t, strings.Split(strings.TrimSpace(string(want)), "\n"), got, w.File().Resolution)
+			compare(t, strings.Split(strings.TrimSpace(string(want)), "\n"), got)
 		})
 	}
 }
@@ -230,7 +230,7 @@ func blocked(m *Model) []string {
 }
 
 // compare compares printed lines number by number.
-func compare(t *testing.T, want, got []string, cell float64) {
+func compare(t *testing.T, want, got []string) {
 	if len(want) != len(got) {
 		t.Fatalf("%d lines, Stage prints %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
 	}
@@ -239,10 +239,9 @@ func compare(t *testing.T, want, got []string, cell float64) {
 		limit := 1e-4
 		switch {
 		case strings.Contains(want[i], "/"):
-			limit = math.Max(0.06, 2*cell)
+			limit = 5e-4
 		case strings.Contains(want[i], "blobs"):
-			// Pixels: a ray in Stage's grid may hit a cell beside what it meets.
-			limit = 3
+			limit = 1e-3 // of ranges; all else is whole pixels
 		case strings.Contains(want[i], "color"):
 			limit = 1.0 / 255
 		case strings.Contains(want[i], "("):

@@ -10,9 +10,9 @@ import (
 	"callboard/sim/worldfile"
 )
 
-// grid is a world of n robots 2 m apart with a 180-beam scanner each, walls
+// crowd is a world of n robots 2 m apart with a 180-beam scanner each, walls
 // around: what the measurements with real Stage were made in.
-func grid(n int) string {
+func crowd(n int) string {
 	side := int(math.Ceil(math.Sqrt(float64(n))))
 	width := float64(side)*2 + 2
 	var b strings.Builder
@@ -35,7 +35,7 @@ define mote position ( size [ 0.44 0.38 0.22 ] drive "diff"
 func BenchmarkSwarm(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			w := loadText(b, grid(n))
+			w := loadText(b, crowd(n))
 			ws := NewWanderers(w, 1)
 			for range 100 {
 				ws.Drive()

@@ -67,18 +67,17 @@ func (b *Blobfinder) look() {
 	if len(b.columns) != spec.Width {
 		b.columns = make([]column, spec.Width)
 	}
-	at := m.global.Add(m.spec.Origin)
+	at := m.global.Add(m.spec.Origin).Add(Pose{A: spec.Pan})
 	c := &m.world.caster
-	c.begin(at, m.root.index, spec.Range*reach)
-	c.pick = func(g *segment) bool { return g.root != m.root.index }
-	defer func() { c.pick = nil }()
+	c.begin(at, m.root.index, func(t *tile) bool { return t.root != m.root.index })
+	right := spec.FOV/2 - at.A
 	for i := range b.columns {
-		direction := at.A + spec.Pan
+		direction := at.A
 		if spec.Width > 1 {
-			direction += float64(i)*spec.FOV/float64(spec.Width-1) - spec.FOV/2
+			direction = float64(i)*spec.FOV/float64(spec.Width-1) - right
 		}
-		sin, cos := math.Sincos(direction)
-		distance, hit := c.ray(cos, sin)
+		sin, cos := aim(direction)
+		distance, hit := c.cast(sin, cos, spec.Range)
 		b.columns[i] = column{hit: hit != nil, distance: distance}
 		if hit != nil {
 			b.columns[i].color = opaque(m.world.models[hit.model].Color())

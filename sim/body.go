@@ -2,157 +2,129 @@ package sim
 
 import (
 	"math"
-	"slices"
 
 	"callboard/sim/worldfile"
 )
 
-// segment is an edge of an outline in the world: a and b in m, the heights
-// that it reaches from and to, and what it belongs to.
-type segment struct {
-	ax, ay, bx, by float64
-	low, high      float64 // m
-	root, model    int32
-	ret            float32 // ranger_return; negative: rays pass
-	obstacle       bool
-	convex         bool // of an outline that from without hides its far side, which is on the left
+// part is what of a model's body has the same heights: outlines in the model's
+// frame. Nothing that looks or touches tells the outlines of a part apart.
+type part struct {
+	model     *Model
+	low, high float64 // m above the model's body
+	blocks    []worldfile.Block
 }
 
-// edge is an edge of an outline in the frame of its root.
-type edge struct {
-	x, y      float64 // where it begins
-	next      int32   // the edge that begins where this one ends
-	low, high float64 // m above the root's z
-	model     int32
-	ret       float32
-	obstacle  bool
-	convex    bool
-}
-
-// body is the outline of a whole tree.
+// body is what a whole tree draws into the grid.
 type body struct {
-	edges    []edge
-	segments []segment // the same in the world
-	obstacle bool      // any edge is one
-	lowest   float64   // m above the root's z: where obstacles begin
-
-	minX, minY, maxX, maxY float64 // the box around segments; min > max if there are none
-	cx, cy, radius         float64 // a circle around them
-
-	cells bucketRect // where the moving part of space has it
+	parts []part
+	tiles [2][]*tile // by layer; what stands has all in the first
 }
 
-// flatten gathers the outlines of the tree into edges. It is called again when
-// a part has been put elsewhere within the tree.
+// flatten gathers the parts of the tree. It is called again when a model has
+// got another body or joined another tree.
 func (r *root) flatten() {
-	r.edges = r.edges[:0]
-	r.obstacle, r.lowest = false, math.Inf(1)
-	base := r.model.global
+	r.parts = r.parts[:0]
 	for _, m := range r.models {
-		at := base.Sub(m.global).Add(m.spec.Origin)
-		if m == r.model {
-			at = m.spec.Origin
+		blocks := m.body
+		for len(blocks) > 0 {
+			n := 1
+			for n < len(blocks) && blocks[n].Low == blocks[0].Low && blocks[n].High == blocks[0].High {
+				n++
+			}
+			r.parts = append(r.parts, part{model: m, low: blocks[0].Low, high: blocks[0].High, blocks: blocks[:n]})
+			blocks = blocks[n:]
 		}
-		for i := range m.body {
-			r.addBlock(m, at, &m.body[i])
-		}
-	}
-	r.segments = slices.Grow(r.segments[:0], len(r.edges))[:len(r.edges)]
-}
-
-func (r *root) addBlock(m *Model, at Pose, b *worldfile.Block) {
-	ret, obstacle := float32(m.spec.RangerReturn), m.spec.Obstacle
-	if len(b.Points) < 2 {
-		return
-	}
-	s, c := math.Sincos(at.A)
-	low, high := at.Z+b.Low, at.Z+b.High
-	round := convex(b.Points)
-	first := int32(len(r.edges))
-	for i, p := range b.Points {
-		next := first + int32(i) + 1
-		if i == len(b.Points)-1 {
-			next = first
-		}
-		r.edges = append(r.edges, edge{
-			x: at.X + p.X*c - p.Y*s, y: at.Y + p.X*s + p.Y*c,
-			next: next, low: low, high: high, model: int32(m.index), ret: ret, obstacle: obstacle, convex: round,
-		})
-	}
-	if obstacle {
-		r.obstacle = true
-		r.lowest = math.Min(r.lowest, low)
 	}
 }
 
-// convex tells whether every edge has all points on its left or in line with
-// it. Of outlines with many points it is not asked.
-func convex(ps []worldfile.Point) bool {
-	if len(ps) < 3 || len(ps) > 32 {
-		return false
+// draw draws the tree where it is now into some layers, in place of what is
+// there of it.
+func (g *grid) draw(r *root, layers uint8) {
+	g.drawn++
+	for i, layer := range [...]uint8{even, odd} {
+		if layers&layer == 0 {
+			continue
+		}
+		g.wipe(r.tiles[i])
+		r.tiles[i] = r.tiles[i][:0]
+		if r.moving {
+			g.drawParts(r, layer, &r.tiles[i])
+		}
 	}
-	for i, a := range ps {
-		b := ps[(i+1)%len(ps)]
-		for _, p := range ps {
-			if (b.X-a.X)*(p.Y-a.Y) < (b.Y-a.Y)*(p.X-a.X) {
-				return false
+	if !r.moving {
+		g.drawParts(r, both, &r.tiles[0])
+	}
+}
+
+// drawParts draws the parts as tiles of the given layers. Corners are worked
+// out as Stage does, to the last bit: walls often lie on the borders of cells.
+func (g *grid) drawParts(r *root, layers uint8, into *[]*tile) {
+	for i := range r.parts {
+		p := &r.parts[i]
+		spec := p.model.spec
+		at := p.model.global.Add(spec.Origin)
+		sin, cos := math.Sincos(at.A)
+		draw := pen{grid: g, into: into, tile: tile{
+			layers: layers, stamp: g.drawn, root: r.index, model: int32(p.model.index), part: int32(i),
+			obstacle: spec.Obstacle, ret: float32(spec.RangerReturn), low: p.low + at.Z, high: p.high + at.Z,
+		}}
+		for _, b := range p.blocks {
+			corner := func(p worldfile.Point) (x, y int32) {
+				return g.cell(at.X + p.X*cos - p.Y*sin), g.cell(at.Y + p.X*sin + p.Y*cos)
+			}
+			if len(b.Points) == 0 {
+				continue
+			}
+			firstX, firstY := corner(b.Points[0])
+			x, y := firstX, firstY
+			for _, p := range b.Points[1:] {
+				toX, toY := corner(p)
+				draw.line(x, y, toX, toY)
+				x, y = toX, toY
+			}
+			draw.line(x, y, firstX, firstY)
+		}
+	}
+}
+
+// moved draws a tree anew after a part of it was put elsewhere by hand. What
+// has stood still so far joins the moving.
+func (w *World) moved(r *root) {
+	r.flatten()
+	if !r.moving {
+		w.grid.wipe(r.tiles[0])
+		r.tiles[0] = r.tiles[0][:0]
+		r.moving = true
+	}
+	w.grid.draw(r, both)
+}
+
+// build draws all there is for the first time.
+func (w *World) build() {
+	w.grid.perMetre = 1 / w.file.Resolution
+	length := 0.0
+	for _, r := range w.roots {
+		r.flatten()
+		for _, p := range r.parts {
+			for _, b := range p.blocks {
+				length += steps(b.Points)
 			}
 		}
 	}
-	return true
-}
-
-// outline works out where the segments are in the world.
-func (r *root) outline() {
-	g := r.model.global
-	s, c := math.Sincos(g.A)
-	segs, edges := r.segments, r.edges
-	minX, minY := math.Inf(1), math.Inf(1)
-	maxX, maxY := math.Inf(-1), math.Inf(-1)
-	for i := range edges {
-		e := &edges[i]
-		x, y := g.X+e.x*c-e.y*s, g.Y+e.x*s+e.y*c
-		segs[i] = segment{ax: x, ay: y, low: g.Z + e.low, high: g.Z + e.high, root: r.index, model: e.model, ret: e.ret, obstacle: e.obstacle, convex: e.convex}
-		if x < minX {
-			minX = x
-		}
-		if x > maxX {
-			maxX = x
-		}
-		if y < minY {
-			minY = y
-		}
-		if y > maxY {
-			maxY = y
-		}
+	for length*w.grid.perMetre > maxCells {
+		w.grid.perMetre /= 2
 	}
-	for i := range edges {
-		b := &segs[edges[i].next]
-		segs[i].bx, segs[i].by = b.ax, b.ay
-	}
-	r.minX, r.minY, r.maxX, r.maxY = minX, minY, maxX, maxY
-	r.cx, r.cy = (minX+maxX)/2, (minY+maxY)/2
-	r.radius = math.Hypot(maxX-minX, maxY-minY) / 2
-}
-
-// moved brings a tree's outline and its place in space up to date after a part
-// of it was put elsewhere by hand. What has stood still so far joins the moving.
-func (w *World) moved(r *root) {
-	r.flatten()
-	r.outline()
-	if !r.moving {
-		r.moving = true
-		w.space.rebuild(w)
-		return
-	}
-	w.space.relocate(r)
-}
-
-// build makes the outlines and the space that holds them.
-func (w *World) build() {
 	for _, r := range w.roots {
-		r.flatten()
-		r.outline()
+		w.grid.draw(r, both)
 	}
-	w.space.rebuild(w)
+}
+
+// steps is how far it is around an outline in steps parallel to the axes, m.
+func steps(ps []worldfile.Point) float64 {
+	length := 0.0
+	for i, p := range ps {
+		q := ps[(i+1)%len(ps)]
+		length += math.Abs(q.X-p.X) + math.Abs(q.Y-p.Y)
+	}
+	return length
 }

@@ -13,13 +13,21 @@ type Bumper struct {
 func (b *Bumper) Pressed() []bool { return b.pressed }
 
 // update tests each bumper's line, which lies across its heading: it is pressed
-// if a body of another tree shares a cell with it, at any height, be it an
-// obstacle or not.
+// if a ray along it hits a body of another tree, at any height, be it an obstacle
+// or not.
 func (b *Bumper) update() {
 	at, own := b.model.global.Add(b.model.spec.Origin), b.model.root.index
-	other := func(g *segment) bool { return g.root != own }
+	c := &b.model.world.caster
 	for i, line := range b.model.spec.Bumper.Bumpers {
-		right := at.Add(line.Pose).Add(Pose{Y: -line.Length / 2, A: math.Pi / 2})
-		b.pressed[i] = b.model.world.feel(right, line.Length, other) != nil
+		right := line.Pose
+		right.A += math.Pi / 2
+		sin, cos := math.Sincos(right.A)
+		right.X -= line.Length / 2 * cos
+		right.Y -= line.Length / 2 * sin
+		from := at.Add(right)
+		c.begin(from, own, func(t *tile) bool { return t.root != own })
+		sin, cos = aim(from.A)
+		_, hit := c.cast(sin, cos, line.Length)
+		b.pressed[i] = hit != nil
 	}
 }

@@ -53,7 +53,7 @@ func (f *Fiducial) update() {
 		seen := at.Sub(target.global)
 		distance := math.Hypot(seen.X, seen.Y)
 		bearing := math.Atan2(seen.Y, seen.X)
-		if distance >= spec.MaxRange || math.Abs(bearing) > spec.FOV/2 || !f.clear(target, distance, at.A+bearing) {
+		if distance >= spec.MaxRange || math.Abs(bearing) > spec.FOV/2 || !f.clear(target, bearing) {
 			continue
 		}
 		id := target.fiducialReturn
@@ -64,19 +64,17 @@ func (f *Fiducial) update() {
 	}
 }
 
-// clear tells whether nothing else stands in the way. A ray that meets nothing
+// clear reports whether nothing else stands in the way. A ray that meets nothing
 // passes above or below the target, which counts only if heights are ignored.
-func (f *Fiducial) clear(target *Model, distance, direction float64) bool {
-	c := &f.model.world.caster
-	size := target.spec.Size
-	c.begin(f.model.global, f.model.root.index, distance+math.Hypot(size.X, size.Y))
-	at, own := f.model.global, f.model.root.index
-	c.pick = func(g *segment) bool { return g.root != own && at.Z >= g.low && at.Z <= g.high }
-	defer func() { c.pick = nil }()
-	sin, cos := math.Sincos(direction)
-	_, hit := c.ray(cos, sin)
+func (f *Fiducial) clear(target *Model, bearing float64) bool {
+	m := f.model
+	at := m.global.Add(m.spec.Origin).Add(Pose{A: bearing})
+	c := &m.world.caster
+	c.begin(at, m.root.index, func(t *tile) bool { return t.root != m.root.index && at.Z >= t.low && at.Z <= t.high })
+	sin, cos := aim(at.A)
+	_, hit := c.cast(sin, cos, m.spec.Fiducial.MaxRange)
 	if hit == nil {
-		return f.model.spec.Fiducial.IgnoreZ
+		return m.spec.Fiducial.IgnoreZ
 	}
 	return int(hit.model) == target.index
 }

@@ -160,11 +160,17 @@ func (g *Gripper) feelContacts() {
 
 // feel follows a line in the gripper's frame, at the height of its base.
 func (g *Gripper) feel(from Pose, length float64) *Model {
+	w := g.model.world
 	at := g.model.global.Add(g.model.spec.Origin).Add(from)
-	return g.model.world.feel(at, length, func(s *segment) bool {
-		m := g.model.world.models[s.model]
-		return m.spec.GripperReturn && at.Z >= s.low && at.Z <= s.high && !g.model.on(m)
+	w.caster.begin(at, nobody, func(t *tile) bool {
+		m := w.models[t.model]
+		return m.spec.GripperReturn && at.Z >= t.low && at.Z <= t.high && !g.model.on(m)
 	})
+	sin, cos := aim(at.A)
+	if _, hit := w.caster.cast(sin, cos, length); hit != nil {
+		return w.models[hit.model]
+	}
+	return nil
 }
 
 // take makes a thing part of the gripper, between its paddles.

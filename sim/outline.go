@@ -48,10 +48,9 @@ func (w *World) Bounds() (low, high Point) {
 	for _, m := range w.models {
 		add(m.global.X, m.global.Y)
 	}
-	for _, r := range w.roots {
-		if len(r.edges) > 0 {
-			add(r.minX, r.minY)
-			add(r.maxX, r.maxY)
+	for _, o := range w.Outlines() {
+		for _, p := range o.Points {
+			add(p.X, p.Y)
 		}
 	}
 	if low.X > high.X {

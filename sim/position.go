@@ -218,23 +218,19 @@ func (p *Position) move() {
 	m := p.model
 	dt := float64(m.world.interval) / 1e6
 	was := m.pose
-	s, c := math.Sincos(was.A)
-	m.pose = Pose{
-		X: was.X + (v.X*c-v.Y*s)*dt,
-		Y: was.Y + (v.X*s+v.Y*c)*dt,
-		Z: was.Z + v.Z*dt,
-		A: worldfile.NormalizeAngle(was.A + v.A*dt),
-	}
-	m.replace()
-	m.root.outline()
-	p.stall = !within(m.pose) || m.world.touches(m.root)
-	if p.stall {
+	m.pose = was.Add(Pose{X: v.X * dt, Y: v.Y * dt, Z: v.Z * dt, A: v.A * dt})
+	if p.stall = !within(m.pose); p.stall {
 		m.pose = was
-		m.replace()
-		m.root.outline()
 		return
 	}
-	m.world.space.relocate(m.root)
+	m.replace()
+	layer := m.world.layer()
+	m.world.grid.draw(m.root, layer)
+	if p.stall = m.world.touches(m.root); p.stall {
+		m.pose = was
+		m.replace()
+		m.world.grid.draw(m.root, layer)
+	}
 }
 
 func clamp(v, low, high float64) float64 { return math.Max(low, math.Min(high, v)) }

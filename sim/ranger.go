@@ -7,18 +7,11 @@ import (
 	"callboard/sim/worldfile"
 )
 
-// reach is the part of a sensor's greatest range within which it sees. Stage
-// loses up to half a cell in every 16 cells of empty space that a ray passes,
-// so its rays end up to 1/32 early, which a reading there shows as nothing hit;
-// measured with real Stage 4.3 in empty worlds, and half of that on the average
-// of its worlds with walls.
-const reach = 1 - 1.0/64
-
 // Ranger holds the readings of a ranger's sensors.
 type Ranger struct {
 	model    *Model
 	sensors  []worldfile.Sensor
-	fans     []*fan
+	bearings [][]float64 // by sensor, rad
 	ranges   [][]float64 // by sensor, m
 	returned [][]float64 // by sensor: the ranger_return of what was hit, 0 for nothing
 	taken    bool
@@ -29,7 +22,7 @@ func newRanger(m *Model) *Ranger {
 	r := &Ranger{model: m, sensors: m.spec.Ranger.Sensors, random: m.random()}
 	for i := range r.sensors {
 		s := &r.sensors[i]
-		r.fans = append(r.fans, m.world.fanOf(s.Samples, s.FOV))
+		r.bearings = append(r.bearings, m.world.bearings(s.Samples, s.FOV))
 		r.ranges = append(r.ranges, make([]float64, s.Samples))
 		r.returned = append(r.returned, make([]float64, s.Samples))
 	}
@@ -53,7 +46,7 @@ func (r *Ranger) Intensities(sensor int) []float64 { return r.returned[sensor] }
 
 // Bearings gives the directions of a sensor's samples in its own frame, rad.
 // The slice must not be changed.
-func (r *Ranger) Bearings(sensor int) []float64 { return r.fans[sensor].bearings }
+func (r *Ranger) Bearings(sensor int) []float64 { return r.bearings[sensor] }
 
 // Place gives a sensor's pose in the world: its rays start there.
 func (r *Ranger) Place(sensor int) Pose {
@@ -71,30 +64,34 @@ func (r *Ranger) update() {
 	}
 }
 
+// measure takes a sensor's reading. Stage keeps the direction as a float32
+// between samples, and so do we: over a wide fan that makes micrometres.
 func (r *Ranger) measure(i int) {
-	s, f, c := &r.sensors[i], r.fans[i], &r.model.world.caster
+	s, c := &r.sensors[i], &r.model.world.caster
 	ranges, returned := r.ranges[i], r.returned[i]
-	at := r.Place(i)
-	c.begin(at, r.model.root.index, s.MaxRange*reach)
-	if s.NoiseAngular == 0 && f.sweeps() {
-		c.sweep(f, ranges, returned)
-	} else {
-		for j, b := range f.bearings {
-			if s.NoiseAngular != 0 {
-				b += f.step() * s.NoiseAngular * (r.random.Float64()*2 - 1) / 2
-			}
-			sin, cos := math.Sincos(at.A + b)
-			var hit *segment
-			ranges[j], hit = c.ray(cos, sin)
-			if returned[j] = 0; hit != nil {
-				returned[j] = float64(hit.ret)
-			}
-		}
+	if len(ranges) == 0 {
+		return
 	}
-	for j, v := range ranges {
-		if v >= c.limit {
-			ranges[j] = s.MaxRange
+	step := step(s.Samples, s.FOV)
+	first := s.Pose
+	first.A += r.bearings[i][0]
+	first.Z += s.Size.Z / 2
+	at := r.model.global.Add(r.model.spec.Origin).Add(first)
+	c.begin(at, r.model.root.index, nil)
+	direction := at.A
+	for j := range ranges {
+		saved := float32(direction)
+		ray := saved
+		if s.NoiseAngular != 0 {
+			ray = float32(direction + step*s.NoiseAngular*r.uniform()*0.5)
 		}
+		sin, cos := aim(float64(ray))
+		distance, hit := c.cast(sin, cos, s.MaxRange)
+		ranges[j], returned[j] = distance, 0
+		if hit != nil {
+			returned[j] = float64(hit.ret)
+		}
+		direction = float64(saved) + step
 	}
 	if s.NoiseConst != 0 || s.NoiseProp != 0 {
 		r.disturb(s, ranges)
@@ -112,32 +109,37 @@ func (r *Ranger) disturb(s *worldfile.Sensor, ranges []float64) {
 	deviation := math.Sqrt(math.Abs(s.NoiseConst))
 	for i, v := range ranges {
 		if v < s.MaxRange {
-			ranges[i] = v + v*s.NoiseProp*(r.random.Float64()*2-1) + deviation*r.random.NormFloat64()
+			ranges[i] = v + v*s.NoiseProp*r.uniform() + deviation*r.random.NormFloat64()
 		}
 	}
 }
 
 // step is the angle between samples, rad; for a single one the whole field.
-func (f *fan) step() float64 {
-	if f.samples > 1 {
-		return f.fieldAngle / float64(f.samples-1)
-	}
-	return f.fieldAngle
-}
+func step(samples int, fov float64) float64 { return fov / float64(max(samples-1, 1)) }
 
-// fanKey tells which sensors share a fan.
+// uniform returns a number between -1 and 1.
+func (r *Ranger) uniform() float64 { return r.random.Float64()*2 - 1 }
+
+// fanKey tells which sensors share their bearings.
 type fanKey struct {
 	samples int
 	fov     float64
 }
 
-// fanOf gives the fan for sensors of that kind.
-func (w *World) fanOf(samples int, fov float64) *fan {
+// bearings returns the directions of the samples of such a sensor, in its own
+// frame.
+func (w *World) bearings(samples int, fov float64) []float64 {
 	key := fanKey{samples, fov}
-	f := w.fans[key]
-	if f == nil {
-		f = newFan(samples, fov)
-		w.fans[key] = f
+	all := w.fans[key]
+	if all == nil {
+		first := 0.0
+		if samples > 1 {
+			first = -fov / 2
+		}
+		for i := range samples {
+			all = append(all, first+float64(i)*step(samples, fov))
+		}
+		w.fans[key] = all
 	}
-	return f
+	return all
 }

@@ -8,7 +8,7 @@ type root struct {
 	index  int32
 	model  *Model
 	models []*Model
-	moving bool // its bodies are kept in the moving part of space
+	moving bool // it drives or was moved: each layer has it as it was drawn there last
 
 	body
 }
@@ -16,9 +16,7 @@ type root struct {
 // newRoot makes a root of m, of which nothing is there yet.
 func (w *World) newRoot(m *Model) *root {
 	r := &root{index: int32(len(w.roots)), model: m}
-	r.cells = noBuckets
 	w.roots = append(w.roots, r)
-	w.space.roots = w.roots
 	m.own = r
 	return r
 }

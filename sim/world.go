@@ -43,10 +43,10 @@ type World struct {
 	packs   []*Pack
 	grips   bool // there is a gripper
 
-	space  space
-	touch  toucher
+	steps  uint64
+	grid   grid
 	caster caster
-	fans   map[fanKey]*fan
+	fans   map[fanKey][]float64 // bearings of samples
 }
 
 // New makes a World at time 0. Nothing moves or measures before it is
@@ -66,7 +66,7 @@ func New(cfg Config) (*World, error) {
 		seed:     cfg.Seed,
 		interval: cfg.World.Interval.Microseconds(),
 		byName:   map[string]*Model{},
-		fans:     map[fanKey]*fan{},
+		fans:     map[fanKey][]float64{},
 	}
 	for _, spec := range cfg.World.Models {
 		w.addTree(spec, nil, nil)
@@ -75,7 +75,7 @@ func New(cfg Config) (*World, error) {
 	if w.grips {
 		w.loosen()
 	}
-	w.caster.space = &w.space
+	w.caster.grid = &w.grid
 	w.build()
 	for _, m := range w.models {
 		if m.spec.AlwaysOn {
@@ -134,8 +134,7 @@ func (w *World) addTree(spec *worldfile.Model, parent *Model, r *root) {
 	}
 }
 
-// loosen keeps what grippers may take in the moving part of space from the
-// start.
+// loosen keeps what grippers may take among what moves from the start.
 func (w *World) loosen() {
 	for _, m := range w.models {
 		if m.spec.GripperReturn {
@@ -163,6 +162,7 @@ func (w *World) Step() {
 	if w.stale {
 		w.activate()
 	}
+	w.caster.layer = both &^ w.layer()
 	for _, m := range w.active {
 		if m.due <= w.now {
 			m.update()
@@ -178,6 +178,17 @@ func (w *World) Step() {
 	if len(w.packs) > 0 {
 		w.supply()
 	}
+	w.steps++
+}
+
+// layer is the layer of the grid into which what moves in this step is drawn.
+// Rays see the other: what moved in the step before is in it, but what has stood
+// still since is there as it was before its last move.
+func (w *World) layer() uint8 {
+	if w.steps%2 == 0 {
+		return even
+	}
+	return odd
 }
 
 // Time is the simulated time.

@@ -43,7 +43,7 @@ wander controller, without a window, in turn with ours; its start is taken off.
 			{"robots", "`N` of robots; 0: 1, 10, 100, 1,000 and 10,000", 0},
 			{"samples", "`N` of samples of each scan, over 180 degrees", 180},
 			{"spacing", "`METRES` from robot to robot", 2.0},
-			{"resolution", "`METRES` of the world's grid, which only real Stage's ranges depend on", 0.02},
+			{"resolution", "`METRES` of the world's grid, to which ranges and contacts are true", 0.02},
 			{"interval", "`SECONDS` of a step", 100 * time.Millisecond},
 			{"time", "`SECONDS` that each number of robots is measured for", 5 * time.Second},
 			{"seed", "`NUMBER` that the wandering comes from", 1},

@@ -1,0 +1,261 @@
+package sim
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Sizes of the grid, in bits of a cell's coordinate.
+const (
+	regionBits = 5 // a region has 32 × 32 cells
+	superBits  = 5 // a superregion has 32 × 32 regions
+	side       = 1 << regionBits
+	regionMask = side - 1
+)
+
+// Limits of the grid.
+const (
+	maxCell  = 1 << 29 // cells from the origin
+	maxCells = 1 << 27 // of all outlines; in worlds with more of them cells are larger
+)
+
+// Layers of the grid. What moves is drawn into one of them in each step, by
+// turns; rays see the other.
+const (
+	even uint8 = 1 << iota
+	odd
+	both = even | odd
+)
+
+// grid is Stage's: square cells of the world's resolution, into which outlines
+// are drawn. Cells are kept by tiles: what one part of a body marks in one
+// region. Regions without a tile cost nothing.
+type grid struct {
+	perMetre float64 // cells
+
+	supers                 []*superregion // a hash table of 2^n places with linear probing
+	shift                  uint           // 64 - n
+	number                 int            // of superregions
+	last                   *superregion   // the one found last
+	minX, minY, maxX, maxY int32          // superregions that there have been, ends included
+
+	spare *tile  // a list of unused tiles
+	drawn uint64 // outlines drawn so far
+}
+
+// superregion is a square of 32 × 32 regions.
+type superregion struct {
+	x, y    int32
+	drawn   [side]uint32 // by row: the regions in which something is drawn
+	regions [side * side]*tile
+}
+
+// tile is what a part of a body marks in a region, by rows and by columns.
+type tile struct {
+	rows, cols         [side]uint32
+	usedRows, usedCols uint32
+
+	layers   uint8
+	obstacle bool
+	at       uint16 // of the region in its superregion
+	root     int32
+	model    int32
+	part     int32   // in the order in which the root's are drawn
+	ret      float32 // ranger_return; negative: rangers' rays pass
+	low      float64 // m
+	high     float64
+	stamp    uint64 // of the drawing: what was drawn first is hit first
+	super    *superregion
+	next     *tile // in the region; in the list of unused ones
+}
+
+// cell returns the cell of a coordinate.
+func (g *grid) cell(v float64) int32 {
+	c := math.Floor(v * g.perMetre)
+	if c > maxCell {
+		return maxCell
+	}
+	if c < -maxCell {
+		return -maxCell
+	}
+	return int32(c)
+}
+
+// place returns where in the table a superregion is, or where it belongs.
+func (g *grid) place(x, y int32) uint64 {
+	at := (uint64(uint32(x))<<32 | uint64(uint32(y))) * 0x9E3779B97F4A7C15 >> g.shift
+	for {
+		if s := g.supers[at]; s == nil || s.x == x && s.y == y {
+			return at
+		}
+		if at++; at == uint64(len(g.supers)) {
+			at = 0
+		}
+	}
+}
+
+// super returns a superregion, nil if nothing has been drawn there.
+func (g *grid) super(x, y int32) *superregion {
+	if s := g.last; s != nil && s.x == x && s.y == y {
+		return s
+	}
+	if len(g.supers) == 0 {
+		return nil
+	}
+	s := g.supers[g.place(x, y)]
+	if s != nil {
+		g.last = s
+	}
+	return s
+}
+
+// make returns a superregion, which it makes if there is none.
+func (g *grid) make(x, y int32) *superregion {
+	if s := g.super(x, y); s != nil {
+		return s
+	}
+	if 2*g.number >= len(g.supers) {
+		g.rehash()
+	}
+	s := &superregion{x: x, y: y}
+	g.supers[g.place(x, y)] = s
+	if g.number == 0 {
+		g.minX, g.minY, g.maxX, g.maxY = x, y, x, y
+	}
+	g.number++
+	g.minX, g.minY = min(g.minX, x), min(g.minY, y)
+	g.maxX, g.maxY = max(g.maxX, x), max(g.maxY, y)
+	g.last = s
+	return s
+}
+
+// rehash makes the table anew, without superregions in which nothing is left,
+// and large enough.
+func (g *grid) rehash() {
+	var keep []*superregion
+	for _, s := range g.supers {
+		if s != nil && s.used() {
+			keep = append(keep, s)
+		}
+	}
+	size := 16
+	for size < 4*len(keep) {
+		size *= 2
+	}
+	g.supers, g.number, g.last = make([]*superregion, size), len(keep), nil
+	g.shift = 64 - uint(bits.TrailingZeros(uint(size)))
+	for i, s := range keep {
+		g.supers[g.place(s.x, s.y)] = s
+		if i == 0 {
+			g.minX, g.minY, g.maxX, g.maxY = s.x, s.y, s.x, s.y
+		}
+		g.minX, g.minY = min(g.minX, s.x), min(g.minY, s.y)
+		g.maxX, g.maxY = max(g.maxX, s.x), max(g.maxY, s.y)
+	}
+}
+
+// used reports whether anything is drawn in the superregion.
+func (s *superregion) used() bool {
+	var all uint32
+	for _, row := range s.drawn {
+		all |= row
+	}
+	return all != 0
+}
+
+// pen draws one part of a body into some layers.
+type pen struct {
+	grid *grid
+	tile tile // as it is to be made: what the part is
+	into *[]*tile
+}
+
+// in returns the part's tile in the region of a cell.
+func (p *pen) in(x, y int32) *tile {
+	rx, ry := x>>regionBits, y>>regionBits
+	s := p.grid.make(rx>>superBits, ry>>superBits)
+	at := uint16(ry&regionMask)<<superBits | uint16(rx&regionMask)
+	for t := s.regions[at]; t != nil; t = t.next {
+		if t.root == p.tile.root && t.part == p.tile.part && t.layers == p.tile.layers {
+			return t
+		}
+	}
+	t := p.grid.take()
+	*t = p.tile
+	t.at, t.super, t.next = at, s, s.regions[at]
+	s.regions[at] = t
+	s.drawn[at>>superBits] |= 1 << (at & regionMask)
+	*p.into = append(*p.into, t)
+	return t
+}
+
+// line marks the cells of a line, each of which shares a side with the one
+// before. The cell of the end belongs to the next line of an outline.
+func (p *pen) line(ax, ay, bx, by int32) {
+	dx, dy := abs(int64(bx)-int64(ax)), abs(int64(by)-int64(ay))
+	sx, sy := int32(1), int32(1)
+	if bx < ax {
+		sx = -1
+	}
+	if by < ay {
+		sy = -1
+	}
+	x, y := ax, ay
+	balance := dy - dx
+	for n := dx + dy; n > 0; {
+		t := p.in(x, y)
+		for cx, cy := x&regionMask, y&regionMask; uint32(cx|cy) < side && n > 0; n-- {
+			t.rows[cy] |= 1 << uint(cx)
+			t.cols[cx] |= 1 << uint(cy)
+			t.usedRows |= 1 << uint(cy)
+			t.usedCols |= 1 << uint(cx)
+			if balance < 0 {
+				x += sx
+				cx += sx
+				balance += 2 * dy
+			} else {
+				y += sy
+				cy += sy
+				balance -= 2 * dx
+			}
+		}
+	}
+}
+
+// take returns a tile that is not in use.
+func (g *grid) take() *tile {
+	if g.spare == nil {
+		const many = 64
+		tiles := make([]tile, many)
+		for i := range tiles {
+			tiles[i].next = g.spare
+			g.spare = &tiles[i]
+		}
+	}
+	t := g.spare
+	g.spare = t.next
+	return t
+}
+
+// wipe takes tiles out of their regions.
+func (g *grid) wipe(tiles []*tile) {
+	for _, t := range tiles {
+		s := t.super
+		at := &s.regions[t.at]
+		for *at != t {
+			at = &(*at).next
+		}
+		if *at = t.next; s.regions[t.at] == nil {
+			s.drawn[t.at>>superBits] &^= 1 << (t.at & regionMask)
+		}
+		t.super, t.next = nil, g.spare
+		g.spare = t
+	}
+}
+
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
