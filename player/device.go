@@ -9,9 +9,10 @@ type Size struct{ W, L, H float64 }
 // Geometry is where a device sits on its robot and, for devices that have
 // several elements (sonar rings, rangers), where each of them does.
 type Geometry struct {
-	Pose     Pose
-	Size     Size
-	Elements []Pose
+	Pose         Pose
+	Size         Size
+	Elements     []Pose
+	ElementSizes []Size // of a ranger: as many as it tells
 }
 
 // RangerConfig is a ranger's configuration (ranger GET_CONFIG): angles in rad,

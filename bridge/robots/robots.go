@@ -198,11 +198,12 @@ type Device struct {
 }
 
 // Geometry is a device's place and size on its robot. Poses are x, y, z, roll,
-// pitch, yaw in m and rad; the size is length (along x), width, height in m.
+// pitch, yaw in m and rad; sizes are length (along x), width, height in m.
 type Geometry struct {
-	Pose     [6]float64   `json:"pose"`
-	Size     [3]float64   `json:"size"`
-	Elements [][6]float64 `json:"elements,omitempty"` // of a device that has several, such as a sonar ring; on the device
+	Pose         [6]float64   `json:"pose"`
+	Size         [3]float64   `json:"size"`
+	Elements     [][6]float64 `json:"elements,omitempty"` // of a device that has several, such as a sonar ring; on the device
+	ElementSizes [][3]float64 `json:"element_sizes,omitempty"`
 }
 
 func newGeometry(g *player.Geometry) *Geometry {
@@ -212,9 +213,13 @@ func newGeometry(g *player.Geometry) *Geometry {
 	pose := func(p player.Pose) [6]float64 {
 		return [6]float64{finite(p.X), finite(p.Y), finite(p.Z), finite(p.Roll), finite(p.Pitch), finite(p.Yaw)}
 	}
-	out := &Geometry{Pose: pose(g.Pose), Size: [3]float64{finite(g.Size.L), finite(g.Size.W), finite(g.Size.H)}}
+	size := func(s player.Size) [3]float64 { return [3]float64{finite(s.L), finite(s.W), finite(s.H)} }
+	out := &Geometry{Pose: pose(g.Pose), Size: size(g.Size)}
 	for _, e := range g.Elements {
 		out.Elements = append(out.Elements, pose(e))
+	}
+	for _, s := range g.ElementSizes {
+		out.ElementSizes = append(out.ElementSizes, size(s))
 	}
 	return out
 }

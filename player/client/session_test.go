@@ -69,7 +69,7 @@ func TestPullSession(t *testing.T) {
 			"DATA 1 of laser:0 at 2", "overflow 5", "round")
 		want := []client.Device{
 			{Addr: robot0, Driver: "fake", Geometry: &player.Geometry{Size: player.Size{W: 0.4, L: 0.5}}},
-			{Addr: ranger0, Driver: "fake", Geometry: &player.Geometry{Elements: []player.Pose{{X: 0.7}}},
+			{Addr: ranger0, Driver: "fake", Geometry: &player.Geometry{Elements: []player.Pose{{X: 0.7}}, ElementSizes: []player.Size{{W: 1}}},
 				Config: &player.RangerConfig{MinAngle: -1, MaxAngle: 1, MaxRange: 8}},
 			{Addr: sonar0, Driver: "fake", Geometry: &player.Geometry{Elements: []player.Pose{{Yaw: 1}, {Yaw: 2}}}},
 			{Addr: laser0, Driver: "fake", Geometry: &player.Geometry{Pose: player.Pose{X: 0.1}, Size: player.Size{W: 0.2, L: 0.3}}},

@@ -13,13 +13,13 @@ import (
 func Learn(payload any, geometry **player.Geometry, config **player.RangerConfig) bool {
 	switch p := payload.(type) {
 	case *LaserGeom:
-		return learnGeometry(geometry, p.Pose, p.Size, nil)
+		return learnGeometry(geometry, p.Pose, p.Size, nil, nil)
 	case *Position2DGeom:
-		return learnGeometry(geometry, p.Pose, p.Size, nil)
+		return learnGeometry(geometry, p.Pose, p.Size, nil, nil)
 	case *SonarGeom:
-		return learnGeometry(geometry, Pose3D{}, BBox3D{}, p.Poses)
+		return learnGeometry(geometry, Pose3D{}, BBox3D{}, p.Poses, nil)
 	case *RangerGeom:
-		return learnGeometry(geometry, p.Pose, p.Size, p.ElementPoses)
+		return learnGeometry(geometry, p.Pose, p.Size, p.ElementPoses, p.ElementSizes)
 	case *RangerConfig:
 		return learnConfig(config, p)
 	case *RangerDataRangestamped:
@@ -31,19 +31,23 @@ func Learn(payload any, geometry **player.Geometry, config **player.RangerConfig
 }
 
 func learnStamp(geometry **player.Geometry, config **player.RangerConfig, haveGeom uint8, g *RangerGeom, haveConfig uint8, c *RangerConfig) bool {
-	a := haveGeom != 0 && learnGeometry(geometry, g.Pose, g.Size, g.ElementPoses)
+	a := haveGeom != 0 && learnGeometry(geometry, g.Pose, g.Size, g.ElementPoses, g.ElementSizes)
 	b := haveConfig != 0 && learnConfig(config, c)
 	return a || b
 }
 
-func learnGeometry(known **player.Geometry, pose Pose3D, size BBox3D, elements []Pose3D) bool {
+func learnGeometry(known **player.Geometry, pose Pose3D, size BBox3D, elements []Pose3D, sizes []BBox3D) bool {
 	if g := *known; g != nil && samePose(g.Pose, pose.Pose()) && sameSize(g.Size, size.Size()) &&
-		slices.EqualFunc(g.Elements, elements, func(a player.Pose, b Pose3D) bool { return samePose(a, b.Pose()) }) {
+		slices.EqualFunc(g.Elements, elements, func(a player.Pose, b Pose3D) bool { return samePose(a, b.Pose()) }) &&
+		slices.EqualFunc(g.ElementSizes, sizes, func(a player.Size, b BBox3D) bool { return sameSize(a, b.Size()) }) {
 		return false
 	}
 	g := &player.Geometry{Pose: pose.Pose(), Size: size.Size()}
 	for _, e := range elements {
 		g.Elements = append(g.Elements, e.Pose())
+	}
+	for _, s := range sizes {
+		g.ElementSizes = append(g.ElementSizes, s.Size())
 	}
 	*known = g
 	return true
@@ -84,7 +88,7 @@ type Answer struct {
 func Answers(i player.Interface, geometry *player.Geometry, config *player.RangerConfig) []Answer {
 	var out []Answer
 	if g := geometry; g != nil {
-		pose, size := poseOf(g.Pose), BBox3D{Sw: g.Size.W, Sl: g.Size.L, Sh: g.Size.H}
+		pose, size := poseOf(g.Pose), boxOf(g.Size)
 		var elements []Pose3D
 		for _, e := range g.Elements {
 			elements = append(elements, poseOf(e))
@@ -97,9 +101,12 @@ func Answers(i player.Interface, geometry *player.Geometry, config *player.Range
 		case player.InterfaceSonar:
 			out = append(out, Answer{ReqSonarGetGeom, &SonarGeom{Poses: elements}})
 		case player.InterfaceRanger:
-			// A size for each pose, though not known: stock clients read so many,
-			// and die where there are fewer.
-			sizes := make([]BBox3D, len(elements))
+			// A size for each pose, also if it is not known: stock clients read so
+			// many, and die where there are fewer.
+			sizes := make([]BBox3D, max(len(g.Elements), len(g.ElementSizes)))
+			for i, s := range g.ElementSizes {
+				sizes[i] = boxOf(s)
+			}
 			out = append(out, Answer{ReqRangerGetGeom, &RangerGeom{Pose: pose, Size: size, ElementPoses: elements, ElementSizes: sizes}})
 		}
 	}
@@ -113,6 +120,8 @@ func Answers(i player.Interface, geometry *player.Geometry, config *player.Range
 func poseOf(p player.Pose) Pose3D {
 	return Pose3D{Px: p.X, Py: p.Y, Pz: p.Z, Proll: p.Roll, Ppitch: p.Pitch, Pyaw: p.Yaw}
 }
+
+func boxOf(s player.Size) BBox3D { return BBox3D{Sw: s.W, Sl: s.L, Sh: s.H} }
 
 // Describes tells whether DATA messages of that kind may hold what Learn takes.
 func Describes(i player.Interface, subtype uint8) bool {

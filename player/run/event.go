@@ -41,6 +41,7 @@ type geometry struct {
 	Pose     []number   `json:"pose"` // x y z roll pitch yaw, m and rad
 	Size     []number   `json:"size"` // width (y) length (x) height, m
 	Elements [][]number `json:"elements,omitempty"`
+	Sizes    [][]number `json:"element_sizes,omitempty"`
 }
 
 // number is a float64 that JSON text brings back to the bit, but for what a
@@ -77,12 +78,26 @@ func poseOf(n []number) (player.Pose, error) {
 	return player.Pose{X: float64(n[0]), Y: float64(n[1]), Z: float64(n[2]), Roll: float64(n[3]), Pitch: float64(n[4]), Yaw: float64(n[5])}, nil
 }
 
+func sizeNumbers(s player.Size) []number {
+	return []number{number(s.W), number(s.L), number(s.H)}
+}
+
+func sizeOf(n []number) (player.Size, error) {
+	if len(n) != 3 {
+		return player.Size{}, fmt.Errorf("a size has %d numbers, expected 3", len(n))
+	}
+	return player.Size{W: float64(n[0]), L: float64(n[1]), H: float64(n[2])}, nil
+}
+
 func describe(d *player.Device) device {
 	out := device{Host: d.Host, Port: d.Addr.Robot, Name: d.Addr.String(), Driver: d.Driver}
 	if g := d.Geometry; g != nil {
-		out.Geometry = &geometry{Pose: poseNumbers(g.Pose), Size: []number{number(g.Size.W), number(g.Size.L), number(g.Size.H)}}
+		out.Geometry = &geometry{Pose: poseNumbers(g.Pose), Size: sizeNumbers(g.Size)}
 		for _, e := range g.Elements {
 			out.Geometry.Elements = append(out.Geometry.Elements, poseNumbers(e))
+		}
+		for _, s := range g.ElementSizes {
+			out.Geometry.Sizes = append(out.Geometry.Sizes, sizeNumbers(s))
 		}
 	}
 	if c := d.Config; c != nil {
@@ -121,20 +136,28 @@ func (g *geometry) known() (*player.Geometry, error) {
 	if g == nil {
 		return nil, nil
 	}
-	if len(g.Size) != 3 {
-		return nil, fmt.Errorf("a size has %d numbers, expected 3", len(g.Size))
-	}
 	pose, err := poseOf(g.Pose)
 	if err != nil {
 		return nil, err
 	}
-	out := &player.Geometry{Pose: pose, Size: player.Size{W: float64(g.Size[0]), L: float64(g.Size[1]), H: float64(g.Size[2])}}
+	size, err := sizeOf(g.Size)
+	if err != nil {
+		return nil, err
+	}
+	out := &player.Geometry{Pose: pose, Size: size}
 	for _, e := range g.Elements {
 		one, err := poseOf(e)
 		if err != nil {
 			return nil, err
 		}
 		out.Elements = append(out.Elements, one)
+	}
+	for _, s := range g.Sizes {
+		one, err := sizeOf(s)
+		if err != nil {
+			return nil, err
+		}
+		out.ElementSizes = append(out.ElementSizes, one)
 	}
 	return out, nil
 }
