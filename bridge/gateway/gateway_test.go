@@ -325,6 +325,25 @@ func TestSeveralRobotsOfOneServer(t *testing.T) {
 	}
 }
 
+// A device that shows a robot's ranger once more is there for that robot, and its
+// driver's name tells of the ranger as it is numbered here.
+func TestTwinsGoWithTheirRobots(t *testing.T) {
+	at := func(i player.Interface, index uint16) player.Addr { return player.Addr{Interf: i, Index: index} }
+	first, second := at(player.InterfaceRanger, 0), at(player.InterfaceRanger, 1)
+	robot := newReal(first, second, at(player.InterfaceLaser, 0), at(player.InterfaceLaser, 1))
+	robot.infos[2].Driver, robot.infos[3].Driver = player.TwinDriver(first), player.TwinDriver(second)
+	s, _ := serve(t, "127.0.0.1:0", robot)
+	r := start(t, nil, gateway.Player{Address: s.Addr().String(), Robots: []gateway.Robot{
+		{Name: "a", Devices: []string{"ranger:0"}}, {Name: "b", Devices: []string{"ranger:1"}},
+	}})
+	r.isUp()
+	for i, want := range []string{"ranger:0 drives ranger:0, laser:0 twin of ranger:0", "ranger:0 drives ranger:1, laser:0 twin of ranger:0"} {
+		if got := strings.Join(r.attach(i).until(2), ", "); got != want {
+			t.Errorf("robot %d has %s, expected %s", i, got, want)
+		}
+	}
+}
+
 // A robot that has some of a server's devices is none that has the server to
 // itself: what it has begins at 0, too.
 func TestRobotWithAPartOfAServer(t *testing.T) {

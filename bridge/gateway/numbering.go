@@ -57,7 +57,7 @@ func (r *robot) number(devices []client.Device) {
 	})
 	for _, own := range []bool{true, false} {
 		for _, d := range byIndex {
-			if r.claims(d.Addr) == own {
+			if r.owns(d) == own {
 				n.local(d.Addr)
 			}
 		}
@@ -70,10 +70,10 @@ func (r *robot) shares(devices []client.Device) bool {
 	own := map[player.Interface]bool{}
 	for _, d := range devices {
 		claimed, seen := own[d.Interf]
-		if seen && claimed != r.claims(d.Addr) {
+		if seen && claimed != r.owns(d) {
 			return true
 		}
-		own[d.Interf] = r.claims(d.Addr)
+		own[d.Interf] = r.owns(d)
 	}
 	return false
 }

@@ -49,8 +49,11 @@ func (r *remote) Listed(devices []client.Device) {
 	for _, d := range devices {
 		key := deviceOf(d.Addr)
 		all, known := r.owners[key]
+		if !known && r.mayBeTwin(d) {
+			continue
+		}
 		if !known {
-			all = r.ownersOf(d.Addr)
+			all = r.ownersOf(d)
 		}
 		owners[key] = all
 		for _, i := range all {
@@ -69,9 +72,9 @@ func (r *remote) Listed(devices []client.Device) {
 // ownersOf are the robots that have a device: the first whose patterns match. A
 // device that no robot claims, such as a simulation or a map, is there for
 // all; where robots share a port, it is with the first.
-func (r *remote) ownersOf(a player.Addr) []int {
+func (r *remote) ownersOf(d client.Device) []int {
 	for i, robot := range r.robots {
-		if robot.claims(a) {
+		if robot.owns(d) {
 			return []int{i}
 		}
 	}
@@ -82,6 +85,13 @@ func (r *remote) ownersOf(a player.Addr) []int {
 		}
 	}
 	return all
+}
+
+// mayBeTwin tells whether it has to be waited for the name of a device's driver:
+// it may show a robot's ranger once more, and belong to that robot.
+func (r *remote) mayBeTwin(d client.Device) bool {
+	return d.Driver == "" && (d.Interf == player.InterfaceLaser || d.Interf == player.InterfaceSonar) &&
+		!slices.ContainsFunc(r.robots, func(robot *robot) bool { return robot.claims(d.Addr) })
 }
 
 // Data passes a reading on as it came.
@@ -114,7 +124,13 @@ func (r *remote) Burst() {
 // Down ends a session. The devices stay listed as they were.
 func (r *remote) Down() { r.Burst() }
 
-// claims tells whether a device is the robot's own.
+// owns tells whether a device is the robot's own, or shows one that is.
+func (r *robot) owns(d client.Device) bool {
+	of, twin := player.TwinOf(d.Driver)
+	return r.claims(d.Addr) || twin && r.claims(of)
+}
+
+// claims tells whether the robot's patterns name a device.
 func (r *robot) claims(a player.Addr) bool {
 	if len(r.patterns) == 0 {
 		return true

@@ -64,6 +64,11 @@ func (r *robot) provide(devices []client.Device) iter.Seq2[player.Addr, player.A
 			continue
 		}
 		name := d.Driver
+		if of, twin := player.TwinOf(name); twin {
+			if here, ok := r.numbering.local(of); ok {
+				name = player.TwinDriver(player.Addr{Interf: here.interf, Index: here.index})
+			}
+		}
 		if most := player.MaxDriverName - 2; len(name) > most {
 			name = name[:most]
 		}

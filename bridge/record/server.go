@@ -42,7 +42,7 @@ func newSource(r *Recorder, s Server) (*source, error) {
 	var err error
 	o.client, err = client.New(client.Config{
 		Address: s.Address, Dial: s.Dial, Handler: o, Logger: r.log.With("player", s.Address),
-		Open: func(a player.Addr) bool { return o.owner(a) != "" },
+		Open: func(a player.Addr) bool { return o.owner(a) != "" }, Twin: o.named,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("record: Player server %s: %w", s.Address, err)
@@ -64,6 +64,12 @@ func (o *source) owner(a player.Addr) string {
 		}
 	}
 	return ""
+}
+
+// named tells whether a device is asked for by more than "*".
+func (o *source) named(a player.Addr) bool {
+	patterns := slices.Concat(o.server.Devices, o.server.Robots[o.owner(a)])
+	return slices.ContainsFunc(patterns, func(p string) bool { return p != "*" && matches([]string{p}, a) })
 }
 
 // matches tells whether patterns ask for a device; none ask for all that have

@@ -63,6 +63,7 @@ func newSession(owner *Robots, server Server) (*session, error) {
 		Address: server.Address,
 		Dial:    server.Dial,
 		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil || a.Interf == player.InterfaceMap },
+		Twin:    s.named,
 		Handler: s,
 		Holding: func() bool { return s.holds },
 		Relay:   server.Relay,
@@ -104,6 +105,12 @@ func wanted(patterns []string, a player.Addr) bool {
 		}
 	}
 	return false
+}
+
+// named tells whether a device is asked for by more than "*".
+func (s *session) named(a player.Addr) bool {
+	r := s.robotOf(a)
+	return r != nil && slices.ContainsFunc(r.patterns, func(p string) bool { return p != "*" && wanted([]string{p}, a) })
 }
 
 // Up takes the devices of a session that begins.

@@ -25,6 +25,10 @@ with Player's own server and Stage's plug-in; what cannot be served is told.
 Prints a line for each port once it serves there. Without FILE, --robots N takes
 a bundled world with a swarm.
 
+Without a configuration each ranger is there a second time for programs that know
+no rangers: as laser if it has one sensor, as sonar if it has several. Who reads
+all devices of a robot leaves those out: brokers and record take rangers.
+
 Every port without a configuration has simulation:0, by which programs get and
 set poses, pause, reset, and make a paused world go on by steps.`,
 		examples: []string{

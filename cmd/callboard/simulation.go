@@ -39,7 +39,7 @@ type robotPort struct {
 	server  *server.Server
 	address string // host:port
 	robots  []string
-	devices map[string][]string // by robot: "position2d:0"
+	devices map[string][]string // that a broker needs to read, by robot: "position2d:0"
 }
 
 // simulationConfig says what is simulated and where it is served.
@@ -102,19 +102,27 @@ func (s *simulation) listenRobots(c simulationConfig) error {
 
 // serveRobots makes the Player server of a group of robots.
 func (s *simulation) serveRobots(c simulationConfig, socket net.Listener, robots []string) error {
-	drivers := []server.Driver{}
+	drivers, err := s.driver.Drivers(robots)
+	if err != nil {
+		return err
+	}
 	devices := map[string][]string{}
-	for n, name := range robots {
-		d, err := s.driver.Driver(name, uint16(n))
-		if err != nil {
-			return err
-		}
-		drivers = append(drivers, d)
-		for _, device := range d.Devices() {
-			devices[name] = append(devices[name], player.Addr{Interf: device.Interf, Index: device.Index}.String())
-		}
+	for n, d := range drivers {
+		devices[robots[n]] = readOf(d.Devices())
 	}
 	return s.serve(c, socket, append(drivers, s.driver.World()), robotPort{robots: robots, devices: devices})
+}
+
+// readOf gives the devices of a robot that a broker needs to read: all but
+// those that show others once more.
+func readOf(all []server.DeviceInfo) []string {
+	var out []string
+	for _, d := range all {
+		if _, twin := player.TwinOf(d.Driver); !twin {
+			out = append(out, player.Addr{Interf: d.Interf, Index: d.Index}.String())
+		}
+	}
+	return out
 }
 
 // serve makes the Player server of a port.

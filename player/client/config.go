@@ -29,6 +29,9 @@ type Config struct {
 	// images, sound and the like, megabytes a second that only who asks for them
 	// should get: camera, stereo, pointcloud3d, audio.
 	Open func(player.Addr) bool
+	// Twin says which of those to open even if they show what another device shows
+	// that is opened too (player.TwinDriver). Default: none.
+	Twin func(player.Addr) bool
 
 	ConnectTimeout time.Duration // for connecting and for the banner; default 5 s
 	RequestTimeout time.Duration // for the answer to a request, and for a write; default 5 s
@@ -159,6 +162,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Open == nil {
 		c.Open = opensByDefault
+	}
+	if c.Twin == nil {
+		c.Twin = func(player.Addr) bool { return false }
 	}
 	if c.Jitter == nil {
 		c.Jitter = rand.Float64

@@ -47,7 +47,8 @@ type fake struct {
 	t        testing.TB
 	conn     net.Conn
 	devices  []player.Addr
-	geometry map[player.Addr][]any // answers to requests, in order of subtype; none: NACK
+	geometry map[player.Addr][]any  // answers to requests, in order of subtype; none: NACK
+	drivers  map[player.Addr]string // names told before the device is opened; none: NACK
 	on       func(f *fake, m player.Message) bool
 	pulls    chan struct{} // a DATA request was acknowledged
 	stopped  atomic.Bool   // drivers do not run: what a session asks to see what they are past goes to on, too
@@ -144,6 +145,16 @@ func (f *fake) answer(m player.Message) {
 		var req iface.DeviceReq
 		f.decode(m, &req)
 		req.DriverName = iface.CString("fake")
+		f.ack(m, &req)
+	case player.PlayerDriverinfo:
+		var req iface.DeviceDriverinfo
+		f.decode(m, &req)
+		name, known := f.drivers[addr(player.Interface(req.Addr.Interf), req.Addr.Index)]
+		if !known {
+			f.nack(m, nil)
+			return
+		}
+		req.DriverName = iface.CString(name)
 		f.ack(m, &req)
 	case player.PlayerData:
 		f.ack(m, nil)

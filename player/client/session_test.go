@@ -84,7 +84,7 @@ func TestPullSession(t *testing.T) {
 			t.Errorf("%d DATA requests, expected 3: one at first and one after each round", n)
 		}
 		got := r.Counters()
-		want2 := client.Counters{Connects: 1, Bytes: got.Bytes, Messages: got.Messages, Readings: 3, Rounds: 2, Overflows: 1, Lost: 5, Requests: 11}
+		want2 := client.Counters{Connects: 1, Bytes: got.Bytes, Messages: got.Messages, Readings: 3, Rounds: 2, Overflows: 1, Lost: 5, Requests: 13, Nacks: 2} // laser and sonar are asked whether they are twins
 		if diff := cmp.Diff(want2, got); diff != "" {
 			t.Errorf("counters (-want +got):\n%s", diff)
 		}

@@ -13,12 +13,13 @@ import (
 // device is a device that is to be opened.
 type device struct {
 	Device
-	state  deviceState
-	heard  time.Time // when its newest DATA came
-	tasks  []*task   // what was asked of it, the newest of each kind
-	opener *task     // that opens it; nil: none yet
-	wanted bool      // by Config.Open; else it is opened only on demand
-	slots  []slot    // by subtype of DATA
+	state     deviceState
+	heard     time.Time // when its newest DATA came
+	tasks     []*task   // what was asked of it, the newest of each kind
+	opener    *task     // that opens it; nil: none yet
+	wanted    bool      // by Config.Open; else it is opened only on demand
+	undecided bool      // it will be wanted unless it is a twin
+	slots     []slot    // by subtype of DATA
 }
 
 type deviceState uint8
@@ -46,10 +47,11 @@ type task struct {
 
 // setup are a session's tasks.
 type setup struct {
-	tasks  []*task
-	inAir  int
-	listed bool      // the device list is here
-	until  time.Time // Up comes no later
+	tasks     []*task
+	inAir     int
+	undecided int       // devices that may be twins
+	listed    bool      // the device list is here
+	until     time.Time // Up comes no later
 }
 
 // geometryRequests are what a device of an interface is asked for when it is
@@ -114,11 +116,15 @@ func (s *session) list(a answer) error {
 		d := &device{Device: Device{Addr: addr}, wanted: wanted}
 		s.devices = append(s.devices, d)
 		s.byID[id(addr)] = d
-		if wanted || s.client.demanded(addr) {
-			s.addOpener(d)
+		if wanted && s.mayBeTwin(addr, list.Devices) {
+			d.wanted, d.undecided = false, true
+			s.setup.undecided++
+			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo)
 		}
 	}
-	s.askDrivers()
+	if s.setup.undecided == 0 {
+		s.openWanted()
+	}
 	now := time.Now()
 	s.setup.listed = true
 	s.setup.until = now.Add(s.cfg.SetupTimeout)
@@ -229,9 +235,15 @@ func (s *session) tried(t *task, a answer) error {
 	t.sent, t.tried = false, true
 	s.setup.inAir--
 	err := s.apply(t, a)
+	decides := t.device.undecided && t.subtype == player.PlayerDriverinfo && t.addr.Interf == player.InterfacePlayer
+	if decides {
+		s.decide(t.device)
+	}
 	switch {
 	case errors.Is(err, errLostStep):
 		return err
+	case decides:
+		t.done = true // opening it tells the driver's name, too
 	case err != nil:
 		pause := t.pause.next()
 		t.due = now.Add(pause)

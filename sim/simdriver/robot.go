@@ -74,18 +74,47 @@ func (s *Simulation) Serve(list []Device) (server.Driver, error) {
 // ofRobot are the interfaces by which a robot without a configuration is
 // served, besides position2d, in the order in which clients are shown them.
 var ofRobot = []player.Interface{
-	player.InterfaceRanger, player.InterfaceFiducial, player.InterfaceBlobfinder, player.InterfaceBumper,
-	player.InterfaceGripper, player.InterfaceActarray, player.InterfacePower,
+	player.InterfaceRanger, player.InterfaceLaser, player.InterfaceSonar, player.InterfaceFiducial, player.InterfaceBlobfinder,
+	player.InterfaceBumper, player.InterfaceGripper, player.InterfaceActarray, player.InterfacePower,
+}
+
+// twin is the interface by which a ranger is shown a second time, to programs
+// that know no rangers: laser if it has one sensor, sonar if several, as
+// conditions take it. What has no sensor has none. The driver's name says so:
+// brokers read rangers alone, whose ranges are not rounded.
+func twin(m *worldfile.Model) (player.Interface, bool) {
+	switch {
+	case m.Ranger == nil || len(m.Ranger.Sensors) == 0:
+		return 0, false
+	case len(m.Ranger.Sensors) == 1:
+		return player.InterfaceLaser, true
+	}
+	return player.InterfaceSonar, true
+}
+
+// isTwin tells whether an interface shows what another one shows too.
+func isTwin(interf player.Interface) bool {
+	return interf == player.InterfaceLaser || interf == player.InterfaceSonar
 }
 
 // parts gives the models on a robot that an interface shows: those of its
-// type, and for power whatever has a pack of its own.
+// type, for laser and sonar rangers as twin says, and for power whatever has a
+// pack of its own.
 func parts(robot *sim.Model, interf player.Interface) []*sim.Model {
+	shows := services[interf].serves
+	switch {
+	case interf == player.InterfacePower:
+		shows = func(m *worldfile.Model) bool { return m.Pack != nil }
+	case isTwin(interf):
+		shows = func(m *worldfile.Model) bool {
+			t, ok := twin(m)
+			return ok && t == interf
+		}
+	}
 	var out []*sim.Model
 	var walk func(m *sim.Model)
 	walk = func(m *sim.Model) {
-		spec := m.Spec()
-		if interf == player.InterfacePower && spec.Pack != nil || interf != player.InterfacePower && services[interf].serves(spec) {
+		if shows(m.Spec()) {
 			out = append(out, m)
 		}
 		for _, c := range m.Children() {
@@ -96,23 +125,33 @@ func parts(robot *sim.Model, interf player.Interface) []*sim.Model {
 	return out
 }
 
-// Devices gives the devices of a robot: position2d:index, and of each further
+// devicesOf gives the devices of a robot: position2d:index, and of each further
 // interface those from index×n on, n being the greatest number of such models
-// that any robot has. A robot with a port of its own has index 0; on a common
-// port give each its own.
-func (s *Simulation) Devices(robot string, index uint16) ([]Device, error) {
+// that any robot has. Without twins rangers are shown as rangers alone.
+func (s *Simulation) devicesOf(robot string, index uint16, twins bool) ([]Device, error) {
 	m := s.robots[robot]
 	if m == nil {
 		return nil, fmt.Errorf("simdriver: no robot %q in world %s", robot, s.world.File().Name)
 	}
 	list := []Device{{Interf: player.InterfacePosition2D, Index: index, Model: m.Spec()}}
+	rangers := map[*worldfile.Model]player.Addr{}
 	for _, interf := range ofRobot {
+		if !twins && isTwin(interf) {
+			continue
+		}
 		most := s.most[interf]
 		if last := (int(index)+1)*most - 1; last > maxIndex {
 			return nil, fmt.Errorf("simdriver: robot %q at index %d needs %s:%d, the greatest index is %d", robot, index, interf, last, maxIndex)
 		}
 		for i, part := range parts(m, interf) {
-			list = append(list, Device{Interf: interf, Index: uint16(int(index)*most + i), Model: part.Spec()})
+			d := Device{Interf: interf, Index: uint16(int(index)*most + i), Model: part.Spec()}
+			switch {
+			case interf == player.InterfaceRanger:
+				rangers[d.Model] = player.Addr{Interf: d.Interf, Index: d.Index}
+			case isTwin(interf):
+				d.Driver = player.TwinDriver(rangers[d.Model])
+			}
+			list = append(list, d)
 		}
 	}
 	return list, nil
@@ -120,20 +159,45 @@ func (s *Simulation) Devices(robot string, index uint16) ([]Device, error) {
 
 // PerPort is how many robots one port can serve by index, with simulation:0
 // beside them.
-func (s *Simulation) PerPort() int {
-	each := 1
-	for _, n := range s.most {
-		each += n
+func (s *Simulation) PerPort() int { return max(1, (player.MaxDevices-1)/s.each(false)) }
+
+// each is how many devices a robot may have.
+func (s *Simulation) each(twins bool) int {
+	n := 1
+	for interf, most := range s.most {
+		if twins || !isTwin(interf) {
+			n += most
+		}
 	}
-	return max(1, (player.MaxDevices-1)/each)
+	return n
 }
 
 // maxIndex is the greatest index of a device.
 const maxIndex = 1<<16 - 1
 
-// Driver gives a driver that serves one robot with its Devices.
+// Drivers gives the drivers of robots that share a port, each at its index. A
+// robot on a port of its own is at 0. Rangers are shown as laser or sonar too
+// (see twin), unless that would be more devices than a port has room for.
+func (s *Simulation) Drivers(robots []string) ([]server.Driver, error) {
+	twins := len(robots)*s.each(true) < player.MaxDevices
+	var drivers []server.Driver
+	for i, name := range robots {
+		d, err := s.driver(name, uint16(i), twins)
+		if err != nil {
+			return nil, err
+		}
+		drivers = append(drivers, d)
+	}
+	return drivers, nil
+}
+
+// Driver gives a driver that serves one robot at an index.
 func (s *Simulation) Driver(robot string, index uint16) (server.Driver, error) {
-	list, err := s.Devices(robot, index)
+	return s.driver(robot, index, true)
+}
+
+func (s *Simulation) driver(robot string, index uint16, twins bool) (server.Driver, error) {
+	list, err := s.devicesOf(robot, index, twins)
 	if err != nil {
 		return nil, err
 	}

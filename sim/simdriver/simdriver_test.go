@@ -110,13 +110,19 @@ func start(t *testing.T, ctx context.Context, cfg Config, open func(player.Addr)
 // serve runs a simulation with drivers behind a server, and a client.
 func serve(t *testing.T, ctx context.Context, s *Simulation, open func(player.Addr) bool, drivers ...server.Driver) *rig {
 	t.Helper()
+	return serveTo(t, ctx, s, open, nil, drivers...)
+}
+
+// serveTo is serve for a client that opens the twins that twin says.
+func serveTo(t *testing.T, ctx context.Context, s *Simulation, open, twin func(player.Addr) bool, drivers ...server.Driver) *rig {
+	t.Helper()
 	pipe := server.NewPipeListener("test", 0)
 	srv, err := server.New(server.Config{Listener: pipe, Drivers: drivers, Clock: s.Clock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{T: t, sim: s, listener: &listener{up: make(chan []client.Device, 10), readings: make(chan reading, 10000)}}
-	r.Client, err = client.New(client.Config{Address: "test:1", Dial: pipe.Dial, Open: open, Handler: r.listener})
+	r.Client, err = client.New(client.Config{Address: "test:1", Dial: pipe.Dial, Open: open, Twin: twin, Handler: r.listener})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -557,6 +563,8 @@ func TestManyOnOnePort(t *testing.T) {
 		{Interf: player.InterfacePosition2D, Index: 299, Driver: "stage"},
 		{Interf: player.InterfaceRanger, Index: 598, Driver: "stage"},
 		{Interf: player.InterfaceRanger, Index: 599, Driver: "stage"},
+		{Interf: player.InterfaceLaser, Index: 598, Driver: "twin of ranger:598"},
+		{Interf: player.InterfaceLaser, Index: 599, Driver: "twin of ranger:599"},
 	}
 	if diff := cmp.Diff(want, d.Devices()); diff != "" {
 		t.Error(diff)
