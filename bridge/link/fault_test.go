@@ -18,6 +18,7 @@ import (
 
 	"callboard/bridge/link/frame"
 	"callboard/bridge/overlay"
+	"callboard/player/deadline/deadlinetest"
 	"callboard/subscribe/protocol"
 )
 
@@ -307,6 +308,28 @@ func TestHeartbeats(t *testing.T) {
 		}
 		if got := b1.Status()[0].Received.Bytes / pieceHead; got < 595 || got > 605 {
 			t.Errorf("%d heartbeats in ten minutes; expected 600", got)
+		}
+		b1.stop()
+		b2.stop()
+	})
+	bubble(t, "after a standstill", func(t *testing.T) {
+		var memory Memory
+		var still deadlinetest.Standstill
+		listener, err := memory.Listen("b2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b2 := start(t, Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: still.Listen(listener)})
+		b1 := start(t, Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "b2"}}, Dial: memory.Dial})
+		b1.expect(t, "up")
+		b2.expect(t, "up")
+		for range 10 {
+			<-time.After(10 * time.Second)
+			still.End()
+		}
+		<-time.After(10 * time.Second)
+		if len(b1.all) != 1 || len(b2.all) != 1 {
+			t.Errorf("the link did not stay: %v, %v", b1.all, b2.all)
 		}
 		b1.stop()
 		b2.stop()

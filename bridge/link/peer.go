@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"callboard/bridge/overlay"
+	"callboard/player/deadline"
 )
 
 // peer is what is known of one neighbour. Its goroutine dials or waits to be
@@ -104,6 +105,7 @@ func (p *peer) dial(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	raw = deadline.New(raw)
 	defer context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) })()
 	attempt := p.links.attempts.Add(1)
 	o, err := p.links.open(ctx, raw, true)
@@ -216,6 +218,7 @@ func (l *Links) accept(ctx context.Context) error {
 // admit does the handshake with who has connected and hands the session to the
 // peer's goroutine.
 func (l *Links) admit(ctx context.Context, raw net.Conn) {
+	raw = deadline.New(raw)
 	defer context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) })()
 	o, err := l.open(ctx, raw, false)
 	if err == nil {

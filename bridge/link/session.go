@@ -13,6 +13,7 @@ import (
 
 	"callboard/bridge/link/frame"
 	"callboard/bridge/overlay"
+	"callboard/player/deadline"
 )
 
 // Why sessions end, beside what the network says.
@@ -150,7 +151,7 @@ func (s *session) close() {
 		_, err := s.conn.Conn.Write(textPiece(pieceBye, reason.Error()))
 		told = err == nil
 	}
-	if tcp, ok := s.raw.(*net.TCPConn); ok && !told {
+	if tcp, ok := deadline.Unwrap(s.raw).(*net.TCPConn); ok && !told {
 		tcp.SetLinger(0) // what waits in the kernel's buffers is not to hold up the end
 	}
 	s.raw.Close()

@@ -210,6 +210,9 @@ func (in *reading) read(ctx context.Context, r io.Reader) ([]byte, error) {
 		}
 		if err == nil {
 			if len(text)-paced >= minPace {
+				if now := time.Now(); by.Before(now) { // this process stood still
+					by = now
+				}
 				by = by.Add(time.Duration(len(text)-paced) * time.Second / minPace)
 				paced = len(text)
 				s.readBy(by)

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 
@@ -31,7 +32,7 @@ func connOf(r *http.Request) *listener.Conn {
 
 // placeOf returns the connection that counts, beneath TLS.
 func placeOf(c net.Conn) *listener.Conn {
-	if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
+	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()
 	}
 	return c.(*listener.Conn) // the server listens through a Limit

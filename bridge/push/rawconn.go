@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"callboard/player/listener"
+	"callboard/player/deadline"
 )
 
 // sendBuffer is the socket's, in bytes: small, so that a client that does not
@@ -60,12 +60,8 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	h.conn = &rawConn{Conn: conn, extension: h.extension}
-	under := conn
-	if secure, ok := conn.(*tls.Conn); ok {
-		h.conn.secure = true
-		under = secure.NetConn()
-	}
-	if tcp, ok := listener.Unwrap(under).(*net.TCPConn); ok {
+	_, h.conn.secure = conn.(*tls.Conn)
+	if tcp, ok := deadline.Unwrap(conn).(*net.TCPConn); ok {
 		// Where it cannot be set, slow clients are noticed later.
 		_ = tcp.SetWriteBuffer(sendBuffer)
 		h.conn.socket, _ = tcp.SyscallConn() // nil: an error says that it is closed
@@ -164,7 +160,7 @@ func (c *rawConn) writeAll(b []byte, stall time.Duration) error {
 	if c.secure {
 		wait = stall
 	}
-	for moved, last := time.Now(), int64(-1); len(b) > 0; {
+	for idle, last := time.Duration(0), int64(-1); len(b) > 0; {
 		part := b
 		if c.secure {
 			part = b[:min(len(b), chunk)]
@@ -175,9 +171,7 @@ func (c *rawConn) writeAll(b []byte, stall time.Duration) error {
 		c.written.Add(int64(n))
 		switch {
 		case err == nil:
-			if len(b) > 0 {
-				moved = time.Now()
-			}
+			idle = 0
 			continue
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
@@ -186,8 +180,8 @@ func (c *rawConn) writeAll(b []byte, stall time.Duration) error {
 		}
 		taken, _ := c.taken()
 		if n > 0 || last >= 0 && taken > last {
-			moved = time.Now()
-		} else if time.Since(moved) >= stall {
+			idle = 0
+		} else if idle += wait; idle >= stall {
 			return errStalled
 		}
 		last = taken

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"callboard/bridge/metric"
+	"callboard/player/deadline"
 	"callboard/player/listener"
 	"callboard/subscribe/protocol"
 
@@ -131,7 +132,7 @@ func New(c Config) (*Server, error) {
 // status 1001) and waits for them, 4 s at most before they are cut off.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.cutOff()
-	limited := s.limit.Listen(s.config.Listener)
+	limited := s.limit.Listen(deadline.Listen(s.config.Listener))
 	if s.config.TLS != nil {
 		secure := s.config.TLS.Clone()
 		secure.NextProtos = []string{"http/1.1"} // WebSocket needs it

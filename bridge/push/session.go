@@ -102,7 +102,11 @@ func (s *session) read(ctx context.Context) {
 			return
 		}
 		s.inMessage = false
-		s.alive()
+		if s.hello.Load() {
+			s.alive()
+		} else {
+			s.readBy(s.helloBy)
+		}
 		s.ws.SetReadLimit(s.frameLimit())
 		kind, r, err := s.ws.NextReader()
 		if err == nil {
@@ -116,17 +120,14 @@ func (s *session) read(ctx context.Context) {
 	}
 }
 
-// alive gives the client time again: it was heard of.
+// alive gives the client time again: it was heard of. Until hello it has what it
+// was given at first.
 func (s *session) alive() {
-	if s.inMessage {
+	if s.inMessage || !s.hello.Load() {
 		return
 	}
 	s.doubted = false
-	by := time.Now().Add(silentPings * s.server.config.PingInterval)
-	if !s.hello.Load() && s.helloBy.Before(by) {
-		by = s.helloBy
-	}
-	s.readBy(by)
+	s.readBy(time.Now().Add(silentPings * s.server.config.PingInterval))
 }
 
 // late reports whether a client of which nothing was heard in its time has

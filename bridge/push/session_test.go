@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math"
@@ -12,8 +13,38 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"callboard/player/deadline/deadlinetest"
 	"callboard/subscribe/protocol"
 )
+
+// TestStoodStill: a server that stood still until all deadlines had passed goes
+// on with the clients that have said something.
+func TestStoodStill(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var still deadlinetest.Standstill
+		config, dialer := Config{Listener: still.Listen(listener)}, (*websocket.Dialer)(nil)
+		if secure {
+			certFile, keyFile, roots := certificate(t)
+			if config.TLS, err = LoadTLS(certFile, keyFile); err != nil {
+				t.Fatal(err)
+			}
+			dialer = &websocket.Dialer{Subprotocols: []string{protocol.Subprotocol}, TLSClientConfig: &tls.Config{RootCAs: roots}}
+		}
+		c := start(t, config).dial(t, dialer, nil)
+		still.End() // while hello is waited for
+		c.send(`{"op":"hello"}`)
+		c.expect(welcome)
+		for range 3 {
+			still.End()
+			c.send(`{"op":"list","id":"l","what":"brokers"}`)
+			c.expect(`{"op":"reply","id":"l","ok":true,"result":[{"token":"","what":"brokers"}]}`)
+		}
+	}
+}
 
 func TestTranscript(t *testing.T) {
 	s := start(t, Config{})

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"callboard/player/deadline/deadlinetest"
 	"callboard/subscribe/protocol"
 
 	"github.com/google/go-cmp/cmp"
@@ -253,6 +254,24 @@ func TestHeartbeatsMissing(t *testing.T) {
 		}
 		f.accept().welcome("one")
 		next[*Attached](r)
+	})
+}
+
+// TestStoodStill: a client that stood still for longer than three heartbeats
+// goes on with the broker whose heartbeats wait to be read.
+func TestStoodStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBroker(t)
+		var still deadlinetest.Standstill
+		r := start(t, f, Config{Dial: still.Dial(f.pipes.dial)})
+		p := r.attachedTo(f, "one")
+		for seq := range uint64(3) {
+			synctest.Wait()
+			still.End()
+			synctest.Wait()
+			p.send(notify("s1", seq+1, 0))
+			next[*Notification](r)
+		}
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"callboard/player/deadline"
 	"callboard/subscribe/protocol"
 
 	"github.com/gorilla/websocket"
@@ -57,10 +58,11 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 	dialer := websocket.Dialer{
 		NetDialContext: func(dialing context.Context, network, address string) (net.Conn, error) {
 			raw, err := c.config.Dial(dialing, network, address)
-			if err == nil { // the handshake itself does not heed ctx
-				stop = context.AfterFunc(ctx, func() { raw.Close() })
+			if err != nil {
+				return nil, err
 			}
-			return raw, err
+			stop = context.AfterFunc(ctx, func() { raw.Close() }) // the handshake itself does not heed it
+			return deadline.New(raw), nil
 		},
 		TLSClientConfig:   c.config.TLS,
 		HandshakeTimeout:  c.config.ConnectTimeout,

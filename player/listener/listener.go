@@ -218,13 +218,8 @@ type Conn struct {
 	gone    bool
 }
 
-// Unwrap returns the connection beneath a *Conn, and others as they are.
-func Unwrap(conn net.Conn) net.Conn {
-	if c, ok := conn.(*Conn); ok {
-		return c.Conn
-	}
-	return conn
-}
+// NetConn returns the connection beneath.
+func (c *Conn) NetConn() net.Conn { return c.Conn }
 
 // silence puts the connection behind those that are silent already.
 func (c *Conn) silence() {
