@@ -57,6 +57,44 @@ func (b *Broker) onGone(from BrokerID, m *GoneMessage) {
 	}
 }
 
+// hearOf takes note that somebody knows of a number of a key. If that is above
+// all that this source broker has told anyone, its store is older than what it
+// has given: the key ends, since its numbers would name other readings. Whoever
+// is on its route is told, but from, who is answered.
+func (b *Broker) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool) {
+	e := b.keys[k]
+	if e == nil || e.inbox.ended || number <= e.known {
+		return false
+	}
+	b.stats.Behind++
+	b.outlive(k)
+	r, s := b.routes[k], e.session
+	switch {
+	case s != nil && s.epoch.Compare(epoch) >= 0: // the client is here, and another edge has what was given before
+		b.endEntry(e)
+		return true
+	case s != nil: // it has attached elsewhere since
+		b.attachedElsewhere(s, epoch.Attachment)
+	case r != nil && r.down != from:
+		b.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
+	}
+	b.dropKey(e.inbox)
+	return true
+}
+
+// endEntry ends a key of this source broker whose client is here: what is left
+// of it is delivered, and another follows.
+func (b *Broker) endEntry(e *entry) {
+	s := e.session
+	b.dropEarly(e)
+	b.put(&Uninstall{Handle: e.handle})
+	delete(b.routes, e.key)
+	e.inbox.ended, s.local = true, nil
+	b.recordEntry(e)
+	b.enter(s, nil)
+	b.pump(e.inbox)
+}
+
 // endFar ends the sequence of a key whose source has forgotten it: the client
 // gets what is left of it, is told that it has ended, and another begins, the
 // same at all edges since its stamp comes from the source. Stamp 0: the client

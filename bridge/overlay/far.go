@@ -109,7 +109,7 @@ func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, chang
 	if in != nil && r != nil && b.local(r) { // S3
 		changed := r.hash != s.hash
 		from := r.hash
-		r.epoch, r.num, r.hash = s.epoch, num, s.hash
+		r.epoch, r.num, r.known, r.hash = s.epoch, num, max(r.known, in.known()), s.hash
 		in.far.open = 0
 		switch {
 		case r.up == "":
@@ -127,20 +127,21 @@ func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, chang
 			delete(b.routes, k)
 			r = nil
 		}
-		b.newFar(s, k, num)
+		in = b.newFar(s, k, num)
 	}
 	var set *SetChange
 	if num == 0 { // the source may not have it yet
 		set = s.whole()
 	}
 	if r == nil { // S4
-		r = &route{key: k, epoch: s.epoch, down: b.cfg.ID, num: num, hash: s.hash}
+		r = &route{key: k, epoch: s.epoch, down: b.cfg.ID, num: num, known: in.known(), hash: s.hash}
 		b.routes[k] = r
 		b.join(r, b.path(k.Source), set, missing)
 		return
 	}
 	old, changed := r.down, r.hash != s.hash // S5
 	r.epoch, r.down, r.num, r.hash = s.epoch, b.cfg.ID, num, s.hash
+	r.known = max(r.known, in.known())
 	b.fetch(old, k, s.epoch, num, FetchID{}, "")
 	switch {
 	case r.up == "" || missing != nil:
@@ -173,7 +174,7 @@ func (b *Broker) renew(in *inbox) {
 		missing.To = in.far.held[0].From - 1
 	}
 	in.far.open, in.far.renewed = 0, b.period
-	r.epoch, r.num, r.hash, r.up = s.epoch, in.buf.last, s.hash, ""
+	r.epoch, r.num, r.known, r.hash, r.up = s.epoch, in.buf.last, max(r.known, in.known()), s.hash, ""
 	b.join(r, b.path(in.key.Source), s.whole(), missing)
 }
 
@@ -343,6 +344,7 @@ func (b *Broker) onNotify(m *NotifyMessage) {
 		case r == nil:
 			b.stats.Stray++
 		case !b.local(r):
+			r.known = max(r.known, h.Seq)
 			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
 		default:
 			if in := b.inboxOf(h.Key); in != nil && in.far != nil {
@@ -360,7 +362,7 @@ func (b *Broker) sendDown(e *entry, r *Reading, h KeyHit) {
 	}
 	e.quiet = false
 	if way := b.routes[e.key]; way != nil && !b.local(way) {
-		e.sent = h.Seq
+		e.sent, e.known = h.Seq, h.Seq
 		b.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
 	}
 }

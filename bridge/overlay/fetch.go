@@ -41,6 +41,7 @@ func (b *Broker) fetchesFrom(neighbour BrokerID, k Key, epoch Epoch) bool {
 
 // onFetch takes a neighbour's fetch: F1 to F3.
 func (b *Broker) onFetch(from BrokerID, m *FetchMessage) {
+	b.hearOf(from, m.Key, m.Epoch, m.Num)
 	r := b.routes[m.Key]
 	if r == nil || r.epoch.Compare(m.Epoch) >= 0 { // F1
 		b.tell(from, &ReplayMessage{Key: m.Key, Last: true, ID: m.ID})
@@ -70,6 +71,7 @@ func (b *Broker) joinAgain(r *route) {
 		return
 	}
 	if in := b.inboxOf(r.key); in != nil {
+		r.known = max(r.known, in.known())
 		b.join(r, b.path(r.key.Source), in.members.whole(), nil)
 	}
 }
@@ -84,7 +86,7 @@ func (b *Broker) handOver(k Key, epoch Epoch, num uint64) []Item {
 		if e.session != nil {
 			b.moveAway(e)
 		}
-		e.sent = e.next - 1
+		e.sent, e.known = e.next-1, e.next-1
 		return b.itemsOf(e.inbox, num+1, e.next-1)
 	}
 	in := b.inboxOf(k)
@@ -161,7 +163,7 @@ func (b *Broker) fill(e *entry, missing Missing) {
 	}
 	items := b.itemsOf(e.inbox, missing.From, to)
 	b.countResent(e, items)
-	e.quiet = false
+	e.quiet, e.known = false, max(e.known, to)
 	b.towards(e.key, items, "")
 }
 
@@ -226,6 +228,9 @@ func (b *Broker) towards(k Key, items []Item, from BrokerID) {
 			b.pump(in)
 		}
 		return
+	}
+	if r != nil {
+		r.known = max(r.known, items[len(items)-1].To)
 	}
 	to := BrokerID("")
 	if r != nil && r.down != from && !b.fetchesFrom(r.down, k, r.epoch) {

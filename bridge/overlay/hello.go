@@ -257,8 +257,8 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		case at < 0: // the client has not been told of it yet, or of what it acknowledged last
 			in.told = in.buf.num
 			b.goOn(s, in, before, change)
-		case in.key.Source == b.cfg.ID && nums[at].num > in.buf.last:
-			b.leave(in) // numbers were given that the store has lost
+		case in.key.Source == b.cfg.ID && nums[at].num > in.known():
+			b.dropKey(in) // numbers were given that the store has lost
 			b.forgotten(s, in.key, nums[at].num)
 		default:
 			b.acknowledge(in, nums[at].num)
@@ -280,12 +280,12 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 			s.addInbox(in)
 		case r.source != b.cfg.ID:
 			b.edgeSubscribe(s, key, r.num, before, nil, nil)
-		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num < e.next:
+		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num <= e.known:
 			b.adopt(e, s, r.num, nil)
 			e.inbox.told = r.num
 			back = true
 		case r.num > 0 || r.stamp != b.stamp || s.local != nil:
-			if e != nil && e.session == nil && r.num >= e.next { // numbers were given that the store has lost
+			if e != nil && e.session == nil && r.num > e.known { // numbers were given that the store has lost
 				b.dropKey(e.inbox)
 			}
 			b.forgotten(s, key, r.num)
@@ -320,10 +320,7 @@ func (b *Broker) emptyInbox(s *session, key Key, num uint64) *inbox {
 // forgotten answers a key that is not in the local registry (S7, gone): its
 // sequence has ended after num, and one with another stamp follows.
 func (b *Broker) forgotten(s *session, key Key, num uint64) {
-	if key.Stamp >= b.stamp {
-		b.stamp = max(b.stamp, key.Stamp)
-		b.newStamp()
-	}
+	b.outlive(key)
 	in := b.emptyInbox(s, key, num)
 	in.ended = true
 	s.addInbox(in)

@@ -103,7 +103,7 @@ func (b *Broker) pump(in *inbox) {
 		buf.flight.bytes += it.size
 		b.stats.Notified++
 		b.put(&Notify{Conn: s.conn.id, Source: in.word, Seq: it.from, Skipped: it.from - in.told - 1, Reading: it.reading, Subscriptions: it.names})
-		in.told = it.to
+		in.tell(it.to)
 	}
 	if len(buf.newest) > 0 {
 		clear(buf.newest) // nothing waits
@@ -114,6 +114,38 @@ func (b *Broker) pump(in *inbox) {
 	if in.ended {
 		b.tellEnd(in)
 	}
+}
+
+// tell takes note that the client knows of all up to a number.
+func (in *inbox) tell(to uint64) {
+	in.told = to
+	if in.entry != nil {
+		in.entry.known = max(in.entry.known, to)
+	}
+}
+
+// known is the highest number that this broker knows to have been given; for a
+// key of its own, the highest that others can know of.
+func (in *inbox) known() uint64 {
+	if in.entry != nil {
+		return in.entry.known
+	}
+	known := in.buf.last
+	if f := in.far; f != nil {
+		known = max(known, f.head)
+		if n := len(f.held); n > 0 {
+			known = max(known, f.held[n-1].To)
+		}
+	}
+	return known
+}
+
+// knownOf is the highest number of a key that an edge here knows of; 0 without.
+func (b *Broker) knownOf(k Key) uint64 {
+	if in := b.inboxOf(k); in != nil {
+		return in.known()
+	}
+	return 0
 }
 
 // fits tells whether the window has room for a notification of that size.
@@ -130,7 +162,7 @@ func (b *Broker) mayTell(buf *buffer) bool {
 
 func (b *Broker) tellGap(in *inbox, to uint64, why Why) {
 	from := in.told + 1
-	in.told = to
+	in.tell(to)
 	b.stats.Gaps++
 	b.send(in.session.conn.id, &protocol.Gap{Op: protocol.OpGap, Source: in.word, From: from, To: &to, Why: why.String()})
 }
@@ -337,7 +369,7 @@ func (b *Broker) acknowledge(in *inbox, num uint64) {
 		return
 	}
 	in.buf.drop(num)
-	in.told = max(in.told, num)
+	in.tell(max(in.told, num))
 	if in.stored() {
 		b.record(&AckedRecord{Handle: in.handle, Num: num})
 	}

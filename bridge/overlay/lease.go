@@ -24,14 +24,14 @@ func (b *Broker) refreshKeys(s *session) {
 		}
 		r := b.routes[in.key]
 		if r == nil { // it cannot be; if it is, the source makes it good
-			r = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, hash: s.hash}
+			r = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, known: in.known(), hash: s.hash}
 			b.routes[in.key] = r
 		}
 		if r.up == "" || missing && f.ends >= 3 {
 			b.renew(in)
 			continue
 		}
-		b.tell(r.up, &RefreshMessage{Key: in.key, Epoch: r.epoch, Num: in.buf.num})
+		b.tell(r.up, &RefreshMessage{Key: in.key, Epoch: r.epoch, Num: in.buf.num, Known: max(r.known, in.known())})
 	}
 }
 
@@ -53,6 +53,9 @@ func (b *Broker) onRefresh(from BrokerID, m *RefreshMessage) {
 		}
 		return
 	}
+	if b.hearOf("", k, m.Epoch, m.Known) {
+		return
+	}
 	r.lease = b.lease()
 	if k.Source != b.cfg.ID {
 		b.tell(r.up, m)
@@ -67,6 +70,7 @@ func (b *Broker) onRefresh(from BrokerID, m *RefreshMessage) {
 	e.seen = b.now
 	b.acknowledge(e.inbox, min(m.Num, e.next-1)) // A1
 	if last := e.next - 1; last > m.Num && e.quiet {
+		e.known = last
 		b.tell(from, &HeadMessage{Key: k, Last: last}) // A2
 	}
 	e.quiet = true

@@ -14,6 +14,7 @@ type SubscribeMessage struct {
 	Key     Key
 	Epoch   Epoch
 	Num     uint64     // the highest number that the client has processed
+	Known   uint64     // the highest number that the client or its edge knows of
 	Path    []BrokerID // from the receiver to the source broker
 	Hash    Hash       // of the set
 	Set     *SetChange // nil: the source has the set
@@ -42,6 +43,7 @@ type RefreshMessage struct {
 	Key   Key
 	Epoch Epoch
 	Num   uint64
+	Known uint64 // as of a subscribe
 }
 
 // HeadMessage tells the last number given, before a silence (A2).

@@ -200,7 +200,7 @@ func (b *Broker) start(lost bool) {
 	}
 	for _, h := range slices.Sorted(maps.Keys(b.entries)) {
 		e := b.entries[h]
-		e.seen = b.now
+		e.seen, e.known = b.now, e.next-1
 		if e.session == nil && lost {
 			b.dropKey(e.inbox) // it ends by gone
 			continue

@@ -14,6 +14,7 @@ type route struct {
 	up    BrokerID   // towards the source; "": no way up, or this is the source
 	rest  []BrokerID // the path from here to the source, of the way up
 	num   uint64     // as the newest subscribe told it
+	known uint64     // the highest number that subscribes told of, or that has passed here
 	hash  Hash       // of the set
 	lease Instant    // until when it lives without a refresh; an edge's own have none
 }
@@ -42,6 +43,7 @@ func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
 		b.tell(from, &GoneMessage{Key: k})
 		return
 	}
+	b.hearOf(from, k, m.Epoch, m.Known)
 	if newest, num, known := b.newestEpoch(k); known && newest.Compare(m.Epoch) > 0 { // S1
 		b.fetch(from, k, newest, num, FetchID{}, "")
 		return
@@ -60,7 +62,7 @@ func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
 	}
 	made := r == nil
 	if made { // S4
-		r = &route{key: k, epoch: m.Epoch, down: from, num: m.Num, hash: m.Hash, lease: b.lease()}
+		r = &route{key: k, epoch: m.Epoch, down: from, num: m.Num, known: m.Known, hash: m.Hash, lease: b.lease()}
 		b.routes[k] = r
 		if !source {
 			b.join(r, path, m.Set, m.Missing)
@@ -81,6 +83,7 @@ func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
 func (b *Broker) turn(r *route, from BrokerID, m *SubscribeMessage, path []BrokerID) {
 	old, changed := r.down, r.hash != m.Hash
 	r.epoch, r.down, r.num, r.hash, r.lease = m.Epoch, from, m.Num, m.Hash, b.lease()
+	r.known = max(r.known, m.Known, b.knownOf(r.key))
 	switch {
 	case old == b.cfg.ID:
 		b.towards(r.key, b.handOver(r.key, m.Epoch, m.Num), "")
@@ -101,7 +104,9 @@ func (b *Broker) join(r *route, path []BrokerID, set *SetChange, missing *Missin
 	if len(path) > 1 {
 		if _, up := b.topology.links[path[1]]; up {
 			r.up, r.rest = path[1], path
-			b.tell(r.up, &SubscribeMessage{Key: r.key, Epoch: r.epoch, Num: r.num, Path: path[1:], Hash: r.hash, Set: set, Missing: missing})
+			b.tell(r.up, &SubscribeMessage{
+				Key: r.key, Epoch: r.epoch, Num: r.num, Known: r.known, Path: path[1:], Hash: r.hash, Set: set, Missing: missing,
+			})
 			return
 		}
 	}
@@ -133,7 +138,7 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	e := b.keys[m.Key]
 	ended := e != nil && e.inbox.ended // its store was lost: it gives no more numbers
 	home := b.home(m.Key)              // an edge that does not know the session's key here asks for another
-	forgotten := ended || e == nil && (m.Key.Stamp != b.stamp || m.Num > 0 || home != nil)
+	forgotten := ended || e == nil && (m.Key.Stamp != b.stamp || m.Known > 0 || home != nil)
 	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
 	unclear := !forgotten && (full || !b.brings(e, m))
 	if forgotten || unclear {
@@ -143,10 +148,7 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	}
 	switch {
 	case forgotten:
-		if m.Key.Stamp >= b.stamp {
-			b.stamp = max(b.stamp, m.Key.Stamp)
-			b.newStamp()
-		}
+		b.outlive(m.Key)
 		if ended {
 			b.giveRest(from, e, m)
 		}

@@ -26,6 +26,7 @@ type entry struct {
 	points    setPoints // by number
 	quiet     bool      // nothing was sent since the last refresh (A2)
 	sent      uint64    // the highest number that has gone to another broker
+	known     uint64    // the highest number that anyone beside this broker can know of: a higher one is of what its store has lost
 
 	// What was tested by a set before the matcher had it everywhere: it comes
 	// after all that was tested by the set before.
@@ -46,6 +47,14 @@ type early struct {
 func (b *Broker) newStamp() {
 	b.stamp = max(Stamp(b.now), b.stamp+1)
 	b.record(&StampRecord{Stamp: b.stamp})
+}
+
+// outlive sees that keys made from now on are others than one that has ended.
+func (b *Broker) outlive(k Key) {
+	if k.Stamp >= b.stamp {
+		b.stamp = k.Stamp
+		b.newStamp()
+	}
 }
 
 // enter makes a key for the session at this source broker (S7) with the whole
@@ -224,7 +233,7 @@ func (b *Broker) lose(in *inbox, from, to uint64) {
 	g := in.buf.pushGap(from, to, WhyOverflow, b.now)
 	b.recordGap(in, g, from)
 	if in.session == nil && in.entry != nil {
-		in.entry.quiet = false
+		in.entry.quiet, in.entry.known = false, to
 		b.towards(in.key, []Item{{Kind: ItemGap, From: from, To: to, Why: WhyOverflow}}, "")
 	}
 	b.pump(in)

@@ -24,6 +24,7 @@ type Stats struct {
 	Orphaned      uint64 // keys here that lost their way up
 	Expired       uint64 // routes that nobody refreshed
 	ForgottenKeys uint64 // keys of the local registry that nobody refreshed
+	Behind        uint64 // and that ended since somebody knew of higher numbers: the store had gone back
 	Unclear       uint64 // subscribes whose set this source broker did not have
 	Undeliverable uint64 // messages to neighbours that were not there
 

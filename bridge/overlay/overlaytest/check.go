@@ -215,6 +215,9 @@ func (s *schedule) complete(p *client) string {
 		if t == nil {
 			return word + " is unknown"
 		}
+		if had := p.lives[word]; had.seq > t.common(had.life, len(t.past)) && !t.unknown {
+			return fmt.Sprintf("%s has gone back, which it was not told: it had #%d of life %d", word, had.seq, had.life)
+		}
 		chain := s.chain(k)
 		attached := len(chain) > 0 && chain[len(chain)-1] == p.at
 		// A client that dropped its last subscription before its new edge knew

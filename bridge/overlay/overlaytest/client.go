@@ -29,12 +29,20 @@ type client struct {
 	again      bool              // and at once, for there were answers
 	subs       map[string]*asked
 	nums       map[string]uint64     // by source, the last number that was processed
+	lives      map[string]notified   // by source, the last notification that was processed
 	lazy       bool                  // it acknowledges late
 	told       func(*overlay.Notify) // is told each that is processed; nil: nobody
 	forgets    bool                  // what is processed is forgotten by the observer, too
 	heard      []string              // warnings and robots' states, for scripts
 	doubted    bool                  // another process with its id has had a set of its own in force
 	anonymous  bool                  // it has no id: each connection is another session
+}
+
+// notified is a notification that a client has had: its number, and the life of
+// the source's store in which it was given.
+type notified struct {
+	seq  uint64
+	life int
 }
 
 // attempt is a connection that is to replace the one in use.
@@ -62,21 +70,6 @@ func (a *asked) isFor(g given, s *overlay.Subscription) bool {
 	return slices.Contains(a.versions, s) && g.set.Compare(a.since) >= 0
 }
 
-// truth is what the observer knows of a key.
-type truth struct {
-	last  uint64
-	given map[uint64]given
-	lost  map[uint64]bool // given up by the source
-	pass  map[uint64]bool // passed over by the source
-}
-
-type given struct {
-	reading string
-	names   []string
-	by      []*overlay.Subscription // the versions that matched
-	set     overlay.Epoch           // of the source's set, when it was given
-}
-
 // observe learns the truth from what a broker stores.
 func (c *cluster) observe(i int, r overlay.Record) {
 	keys := c.keyOf[i]
@@ -87,7 +80,7 @@ func (c *cluster) observe(i int, r overlay.Record) {
 		}
 		t := c.truth[k]
 		if t == nil {
-			t = &truth{given: map[uint64]given{}, lost: map[uint64]bool{}, pass: map[uint64]bool{}}
+			t = newTruth()
 			c.truth[k] = t
 		}
 		return t
@@ -169,7 +162,7 @@ func (p *client) attach(y int) {
 	p.attachment++
 	p.beginAnew()
 	if p.anonymous {
-		p.session, p.nums = "", map[string]uint64{}
+		p.session, p.nums, p.lives = "", map[string]uint64{}, map[string]notified{}
 	}
 	p.at, p.wire, p.acked = y, maps.Clone(p.nums), map[string]uint64{}
 	p.answers, p.doubtful, p.again = nil, false, false
@@ -449,8 +442,12 @@ func (p *client) notified(m *overlay.Notify) {
 	if t == nil {
 		failf("%s: %s is no sequence", p.name, m.Source)
 	}
+	life, ok := t.lifeOf(m.Seq, string(m.Reading.JSON))
+	if !ok {
+		failf("%s: %s #%d is reading %s, given was %s", p.name, m.Source, m.Seq, m.Reading.JSON, t.given[m.Seq].reading)
+	}
 	for seq := max(wire, num) + 1; seq < m.Seq; seq++ {
-		p.mayPass(t, m.Source, seq)
+		p.mayPass(t.at(life), m.Source, seq)
 	}
 	p.wire[m.Source] = m.Seq
 	if m.Seq <= num { // it came over the connection before
@@ -458,16 +455,16 @@ func (p *client) notified(m *overlay.Notify) {
 		p.acknowledgeOne(m.Source)
 		return
 	}
-	g, ok := t.given[m.Seq]
-	if !ok || g.reading != string(m.Reading.JSON) {
-		failf("%s: %s #%d is reading %s, given was %s", p.name, m.Source, m.Seq, m.Reading.JSON, g.reading)
+	if before := p.lives[m.Source]; before.seq > t.common(before.life, life) && !t.unknown {
+		failf("%s: %s #%d is of life %d of its store, but it had #%d of life %d: what was given again is missing", p.name, m.Source, m.Seq, life, before.seq, before.life)
 	}
+	g := t.at(life).given[m.Seq]
 	for _, n := range m.Subscriptions {
 		if !contains(g.names, n.ID) {
 			failf("%s: %s #%d names %s, given were %v", p.name, m.Source, m.Seq, n.ID, g.names)
 		}
 	}
-	p.nums[m.Source] = m.Seq
+	p.nums[m.Source], p.lives[m.Source] = m.Seq, notified{m.Seq, life}
 	p.c.marks["notified"]++
 	if p.told != nil {
 		p.told(m)
@@ -513,7 +510,7 @@ func contains(all []string, s string) bool {
 }
 
 // mayPass fails if a number was passed over that the client wants.
-func (p *client) mayPass(t *truth, word string, seq uint64) {
+func (p *client) mayPass(t *life, word string, seq uint64) {
 	g, ok := t.given[seq]
 	if t.pass[seq] {
 		return
@@ -571,6 +568,7 @@ func (p *client) ended(m *protocol.Gap, k overlay.Key) {
 	}
 	delete(p.nums, m.Source)
 	delete(p.wire, m.Source)
+	delete(p.lives, m.Source)
 	p.c.marks["ends"]++
 	if m.Next != "" {
 		if _, known := p.nums[m.Next]; !known {

@@ -28,7 +28,11 @@ func describeInput(in overlay.Input) string {
 		for _, s := range in.Subscriptions {
 			subs = append(subs, s.ID+":"+s.Condition)
 		}
-		return fmt.Sprintf("hello %s attachment %d session %q num %v subscriptions %v", in.Client, *in.Attachment, in.Session, nums, subs)
+		attachment := uint64(0)
+		if in.Attachment != nil {
+			attachment = *in.Attachment
+		}
+		return fmt.Sprintf("hello %s attachment %d session %q num %v subscriptions %v", in.Client, attachment, in.Session, nums, subs)
 	case *overlay.Matched:
 		return fmt.Sprintf("matched %s %v", in.Reading.JSON, in.Hits)
 	case *overlay.Ack:

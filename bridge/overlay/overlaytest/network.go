@@ -71,6 +71,7 @@ type broker struct {
 	name     overlay.BrokerID
 	b        *overlay.Broker
 	records  []overlay.Record
+	stored   []int          // how many records there were after each step that stored any
 	sessions map[int]uint64 // of links that are up, by neighbour
 	installs []*overlay.Install
 	sets     map[overlay.Handle]*testedSet
@@ -173,6 +174,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	}
 	delete(c.held, i)
 	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, map[overlay.Handle]*testedSet{}, map[int]uint64{}
+	x.stored = slices.DeleteFunc(x.stored, func(n int) bool { return n > len(records) })
 	if records == nil {
 		c.keyOf[i] = map[overlay.Handle]overlay.Key{}
 	} else {
@@ -244,6 +246,9 @@ func (c *cluster) step(i int, in overlay.Input) {
 		if !c.forgetful {
 			x.records = append(x.records, keep(r))
 		}
+	}
+	if n := len(x.records); n > 0 && (len(x.stored) == 0 || x.stored[len(x.stored)-1] != n) {
+		x.stored = append(x.stored, n)
 	}
 	for _, out := range x.b.Outputs() {
 		if _, beat := out.(*overlay.Heartbeat); !beat && c.log != nil {

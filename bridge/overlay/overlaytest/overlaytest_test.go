@@ -35,6 +35,7 @@ var kinds = []struct {
 }{
 	{"no faults", NoFaults, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "robot up", "robot away", "robot overflow"}},
 	{"faults", Faults, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "taken over", "repeated"}},
+	{"old store", OldStore, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "paused", "went back", "ends"}},
 	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "taken over", "paused", "stores lost", "stores torn", "ends"}},
 }
 
@@ -192,7 +193,7 @@ func FuzzSchedule(f *testing.F) {
 		if len(b) == 0 || len(b) > 20_000 {
 			return
 		}
-		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 3)}); err != nil {
+		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 4)}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -100,7 +100,7 @@ func newRoaming(w Roaming) *roaming {
 	r.advertise(0)
 	r.rest()
 	for i := range w.Clients {
-		p := &client{c: r.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, forgets: true}
+		p := &client{c: r.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, forgets: true}
 		p.told = func(m *overlay.Notify) { r.arrived(p, m) }
 		r.clients = append(r.clients, p)
 		p.attach(r.choice.Intn(w.Brokers))

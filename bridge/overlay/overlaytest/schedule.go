@@ -16,6 +16,7 @@ const (
 	NoFaults Kind = iota // only a registry out of reach
 	Faults               // links are cut, brokers crash, messages are late, one id is used twice
 	Amnesia              // stores are lost, too, and sessions end
+	OldStore             // as Faults, and one source broker's store goes back to what it was
 )
 
 // Config says what schedules to run.
@@ -40,6 +41,8 @@ type schedule struct {
 	limited bool
 	faults  bool
 	doubles []double
+	older   int  // of OldStore: the broker whose store goes back
+	wasBack bool // it has
 }
 
 // double is a second connection with a client's id.
@@ -106,13 +109,16 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		}
 	}
 	slices.Sort(s.sources)
+	if s.kind == OldStore {
+		s.older = pick(choice, s.sources)
+	}
 	for i := range 1 + choice.Intn(2) {
 		s.clients = append(s.clients, &client{
-			c: s.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lazy: choice.Intn(3) == 0,
+			c: s.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, lazy: choice.Intn(3) == 0,
 		})
 	}
 	if choice.Intn(4) == 0 {
-		s.clients = append(s.clients, &client{c: s.cluster, subs: map[string]*asked{}, anonymous: true, lazy: choice.Intn(3) == 0})
+		s.clients = append(s.clients, &client{c: s.cluster, subs: map[string]*asked{}, lives: map[string]notified{}, anonymous: true, lazy: choice.Intn(3) == 0})
 	}
 	return s
 }
@@ -308,6 +314,13 @@ func (s *schedule) fault() {
 		s.marks["cuts"]++
 	case u < 70:
 		s.hold(x)
+	case u >= 70 && s.kind == OldStore:
+		// Once it has gone back, only those who live on know what it has given
+		// before. Of a broker that is killed too, or another process with the
+		// client's id that had less, nobody could tell.
+		if !s.wasBack {
+			s.crash(s.older)
+		}
 	case u < 85:
 		s.crash(x)
 	default:
@@ -371,6 +384,9 @@ func (s *schedule) crash(x int) {
 		s.lost[brokerName(x)] = true
 		s.marks["stores torn"]++
 		s.start(x, slices.Clone(records[:len(records)-s.choice.Intn(min(len(records), 12)+1)]), true)
+	case s.kind == OldStore && s.choice.Intn(3) > 0:
+		s.wasBack = true
+		s.goBack(x, s.choice.Intn(60))
 	default:
 		s.start(x, records, false)
 	}

@@ -31,7 +31,8 @@ type script struct {
 //	forget c                                      the program starts anew
 //	save c | resume c                             it notes its numbers, and starts anew with those
 //	double c b3 2                                 another process says hello with c's id and that attachment
-//	kill b2 [lost|torn N]                         and starts again, its links down: with its store, with none, or without its last N records
+//	knows c b1 50                                 it has had up to that number of b1, which nobody else knows
+//	kill b2 [lost|torn N|back N]                  and starts again, its links down: with its store, with none, without its last N records, or with that before its last N steps
 //	hold b2 | release b2                          it stands still (SIGSTOP), and goes on
 //	subscribe c id every | update … | unsubscribe c id
 //	publish b4 n                                  readings
@@ -85,7 +86,7 @@ func (s *script) client(name string) *client {
 			return p
 		}
 	}
-	p := &client{c: s.cluster, name: name, subs: map[string]*asked{}, nums: map[string]uint64{}}
+	p := &client{c: s.cluster, name: name, subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}}
 	s.clients = append(s.clients, p)
 	return p
 }
@@ -119,13 +120,21 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 	case "forget": // the program starts anew, without its session
 		p := s.client(f[1])
 		p.detach()
-		p.session, p.subs, p.nums = "", map[string]*asked{}, map[string]uint64{}
+		p.session, p.subs, p.nums, p.lives = "", map[string]*asked{}, map[string]uint64{}, map[string]notified{}
 	case "save":
 		s.saved = maps.Clone(s.client(f[1]).nums)
 	case "resume":
 		p := s.client(f[1])
 		p.detach()
 		p.nums = maps.Clone(s.saved)
+	case "knows":
+		p := s.client(f[1])
+		for word := range p.nums {
+			if p.key(word).Source == overlay.BrokerID(f[2]) {
+				p.nums[word] = uint64(number(3))
+				s.lost[p.key(word).Source] = true
+			}
+		}
 	case "hear":
 		p := s.client(f[1])
 		p.told = func(m *overlay.Notify) {
@@ -321,6 +330,9 @@ func (s *script) kill(i int, how []string) {
 	case how[0] == "lost":
 		s.lost[brokerName(i)] = true
 		s.start(i, nil, false)
+	case how[0] == "back":
+		n, _ := strconv.Atoi(how[1])
+		s.goBack(i, n)
 	default:
 		n, _ := strconv.Atoi(how[1])
 		s.lost[brokerName(i)] = true
