@@ -100,3 +100,34 @@ func BenchmarkSubscriptions(bench *testing.B) {
 	bench.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(bench.N), "B/subscription")
 	runtime.KeepAlive(b)
 }
+
+// BenchmarkWaiting: memory of what waits for clients that are away, beside the
+// readings, which they share. One operation is one notification.
+func BenchmarkWaiting(bench *testing.B) {
+	const clients = 1000
+	b, hits := busy(bench, clients, "", Config{})
+	for c := range clients {
+		b.Step(3, &Disconnected{Conn: Conn(c + 1)})
+	}
+	b.Outputs()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	bench.ResetTimer()
+	readings := 0
+	for i := 0; i < bench.N; i += clients {
+		readings++
+		names := make([]protocol.Matched, clients) // of all clients, as the runtime makes them
+		for c := range hits {
+			names[c].ID = "a"
+			hits[c].Names = names[c : c+1 : c+1]
+		}
+		b.Step(Instant(10+readings*1000), &Matched{Reading: &Reading{Robot: "r0", Interface: "laser", JSON: make([]byte, 1500)}, Hits: hits})
+		b.Outputs()
+	}
+	bench.StopTimer()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	bench.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc)-1500*float64(readings))/float64(readings*clients), "B/notification")
+	runtime.KeepAlive(b)
+}

@@ -305,11 +305,11 @@ func (w *world) fingerprint(b *Broker) (text string, waits map[string]bool) {
 func waiting(s *session, buf *buffer, k *truth) (lines []string) {
 	for i := len(buf.items) - 1; i >= buf.head; i-- {
 		it := &buf.items[i]
-		if it.dead {
+		if it.dead() {
 			continue
 		}
 		if it.gap() {
-			for seq := it.from; seq <= it.to; seq++ {
+			for seq := it.from; seq <= it.to(); seq++ {
 				if k != nil && k.lost[seq] {
 					lines = append(lines, fmt.Sprint(seq, " lost"))
 				}

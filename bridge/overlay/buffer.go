@@ -18,23 +18,51 @@ const (
 // grow by doubling, and what append rounds up.
 const keepItems = 160
 
-// item is a notification (from == to), or a gap (no reading).
+// item is a notification, a gap (no reading), or a free place (no content either):
+// its numbers were passed over.
 type item struct {
-	from, to uint64
-	reading  *Reading
-	names    []protocol.Matched
-	revision uint64  // of the set that it was tested by
-	ends     uint64  // session.ends when names were last looked through
-	at       Instant // when it was given
-	size     int     // bytes that count against the limits; 0 for a gap
-	why      Why     // of a gap
-	dead     bool    // passed over: the place is empty
+	from    uint64
+	reading *Reading
+	*content
 }
 
-func (i *item) gap() bool { return i.reading == nil }
+func (i *item) gap() bool  { return i.reading == nil && i.content != nil }
+func (i *item) dead() bool { return i.content == nil }
+
+// to is the item's last number.
+func (i *item) to() uint64 {
+	if i.gap() {
+		return i.last
+	}
+	return i.from
+}
+
+// size counts against the limits; that of a gap is 0.
+func (i *item) size() int {
+	if i.reading == nil {
+		return 0
+	}
+	return itemOverhead + len(i.reading.JSON) + i.content.bytes
+}
+
+// at is when the item began to wait.
+func (i *item) at() Instant {
+	if i.reading == nil {
+		return i.since
+	}
+	return i.reading.held
+}
+
+func gapItem(from, to uint64, why Why, at Instant) item {
+	return item{from: from, content: &content{last: to, why: why, since: at}}
+}
 
 func itemSize(r *Reading, names []protocol.Matched) int {
-	size := itemOverhead + len(r.JSON) + nameOverhead*len(names)
+	return itemOverhead + len(r.JSON) + namesSize(names)
+}
+
+func namesSize(names []protocol.Matched) int {
+	size := nameOverhead * len(names)
 	for i := range names {
 		size += len(names[i].ID) + len(names[i].Values)
 	}
@@ -65,14 +93,16 @@ type buffer struct {
 	bytes  int                        // their size
 	flight struct{ count, bytes int } // of those that were sent
 	newest map[device]uint64          // of what waits, for latest: number of the newest item
+	recent [2]*content                // of the newest notifications
 
 	held *int64 // bytes of readings that any buffer holds, each reading once
 }
 
 // retain and release count who holds a reading.
-func (b *buffer) retain(r *Reading) {
+func (b *buffer) retain(r *Reading, at Instant) {
 	if r.refs == 0 {
 		*b.held += int64(len(r.JSON))
+		r.held = at
 	}
 	r.refs++
 }
@@ -85,15 +115,16 @@ func (b *buffer) release(i *item) {
 		*b.held -= int64(len(i.reading.JSON))
 	}
 	b.count--
-	b.bytes -= i.size
+	b.bytes -= i.size()
 }
 
 // push appends a notification with the number last+1 or higher.
-func (b *buffer) push(i item) {
-	b.retain(i.reading)
+func (b *buffer) push(seq uint64, r *Reading, c *content, at Instant) {
+	b.retain(r, at)
+	i := item{from: seq, reading: r, content: c}
 	b.count++
-	b.bytes += i.size
-	b.last = i.to
+	b.bytes += i.size()
+	b.last = seq
 	b.append(i)
 }
 
@@ -108,10 +139,10 @@ func (b *buffer) append(i item) {
 func (b *buffer) pushGap(from, to uint64, why Why, at Instant) item {
 	b.last = to
 	if end := b.lastLive(); end >= b.next && b.items[end].gap() {
-		b.items[end].to, b.items[end].why = to, why
+		b.items[end].last, b.items[end].why = to, why
 		return b.items[end]
 	}
-	g := item{from: from, to: to, why: why, at: at}
+	g := gapItem(from, to, why, at)
 	b.append(g)
 	return g
 }
@@ -119,7 +150,7 @@ func (b *buffer) pushGap(from, to uint64, why Why, at Instant) item {
 // lastLive gives the index of the last item that is not dead, -1 if none.
 func (b *buffer) lastLive() int {
 	for i := len(b.items) - 1; i >= b.head; i-- {
-		if !b.items[i].dead {
+		if !b.items[i].dead() {
 			return i
 		}
 	}
@@ -128,8 +159,8 @@ func (b *buffer) lastLive() int {
 
 // find gives the index of the item that covers seq.
 func (b *buffer) find(seq uint64) (int, bool) {
-	at := b.head + sort.Search(len(b.items)-b.head, func(i int) bool { return b.items[b.head+i].to >= seq })
-	return at, at < len(b.items) && b.items[at].from <= seq && !b.items[at].dead
+	at := b.head + sort.Search(len(b.items)-b.head, func(i int) bool { return b.items[b.head+i].to() >= seq })
+	return at, at < len(b.items) && b.items[at].from <= seq && !b.items[at].dead()
 }
 
 // kill takes the item at index i out: its numbers are passed over, or another
@@ -137,7 +168,7 @@ func (b *buffer) find(seq uint64) (int, bool) {
 func (b *buffer) kill(i int) {
 	it := &b.items[i]
 	b.release(it)
-	*it = item{from: it.from, to: it.to, dead: true}
+	*it = item{from: it.from}
 	b.dead++
 }
 
@@ -150,7 +181,7 @@ func (b *buffer) drop(num uint64) {
 	b.last = max(b.last, num)
 	for b.head < len(b.items) {
 		it := &b.items[b.head]
-		if it.dead {
+		if it.dead() {
 			b.dead--
 			b.head++
 			continue
@@ -158,13 +189,13 @@ func (b *buffer) drop(num uint64) {
 		if it.from > num {
 			break
 		}
-		if it.to > num { // a gap, acknowledged in part
+		if it.to() > num { // a gap, acknowledged in part
 			it.from = num + 1
 			break
 		}
 		if b.head < b.next && !it.gap() {
 			b.flight.count--
-			b.flight.bytes -= it.size
+			b.flight.bytes -= it.size()
 		}
 		b.release(it)
 		*it = item{}
@@ -197,7 +228,7 @@ func (b *buffer) shift() {
 		if i == b.next {
 			next = len(kept)
 		}
-		if !b.items[i].dead {
+		if !b.items[i].dead() {
 			kept = append(kept, b.items[i])
 		}
 	}
@@ -214,7 +245,7 @@ func (b *buffer) shift() {
 // waits gives the index of the first live item that has not been sent.
 func (b *buffer) waits(from int) (int, bool) {
 	for i := max(from, b.next); i < len(b.items); i++ {
-		if !b.items[i].dead {
+		if !b.items[i].dead() {
 			return i, true
 		}
 	}
@@ -231,11 +262,11 @@ func (b *buffer) unsend() {
 // free lets go of all it holds.
 func (b *buffer) free() {
 	for i := b.head; i < len(b.items); i++ {
-		if !b.items[i].dead {
+		if !b.items[i].dead() {
 			b.release(&b.items[i])
 		}
 	}
-	b.items, b.head, b.next, b.dead, b.newest = nil, 0, 0, 0, nil
+	b.items, b.head, b.next, b.dead, b.newest, b.recent = nil, 0, 0, 0, nil, [2]*content{}
 }
 
 // empty tells whether nothing is unacknowledged.
@@ -252,15 +283,15 @@ func (b *buffer) gapOldest(why Why) (g item, fresh uint64, ok bool) {
 	it := &b.items[i]
 	if !it.gap() {
 		b.release(it)
-		*it = item{from: it.from, to: it.to, why: why, at: it.at}
+		*it = gapItem(it.from, it.from, why, it.at())
 		return *it, it.from, true
 	}
 	j, ok := b.waits(i + 1)
 	if !ok {
 		return item{}, 0, false
 	}
-	g = item{from: it.from, to: b.items[j].to, why: why, at: it.at}
-	fresh = it.to + 1
+	g, fresh = *it, it.to()+1
+	g.last, g.why = b.items[j].to(), why // a gap's content is its own
 	b.kill(i)
 	if !b.items[j].gap() {
 		b.release(&b.items[j])
@@ -274,7 +305,7 @@ func (b *buffer) gapOldest(why Why) (g item, fresh uint64, ok bool) {
 // that was sent before it.
 func (b *buffer) mergeSent() {
 	for i := b.next - 1; i >= b.head; i-- {
-		if b.items[i].dead {
+		if b.items[i].dead() {
 			continue
 		}
 		if b.items[i].gap() {
@@ -287,11 +318,11 @@ func (b *buffer) mergeSent() {
 
 // trim passes by dead items where it costs nothing.
 func (b *buffer) trim() {
-	for b.head < len(b.items) && b.items[b.head].dead {
+	for b.head < len(b.items) && b.items[b.head].dead() {
 		b.head++
 		b.dead--
 	}
-	for b.next = max(b.next, b.head); b.next < len(b.items) && b.items[b.next].dead; {
+	for b.next = max(b.next, b.head); b.next < len(b.items) && b.items[b.next].dead(); {
 		b.next++
 	}
 	b.compact()

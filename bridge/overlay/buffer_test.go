@@ -11,9 +11,9 @@ func TestBufferKeepsRoom(t *testing.T) {
 		r := &Reading{JSON: []byte(`{}`)}
 		round := func() {
 			for range 64 {
-				b.push(item{from: b.last + 1, to: b.last + 1, reading: r, size: itemOverhead})
+				b.push(b.last+1, r, b.share(nil, 1, 1, 0), 0)
 				b.flight.count++
-				b.flight.bytes += itemOverhead
+				b.flight.bytes += itemOverhead + len(r.JSON)
 				b.next = len(b.items)
 			}
 			b.drop(b.last - late)
@@ -36,7 +36,7 @@ func TestBufferGivesRoomBack(t *testing.T) {
 	b := buffer{held: &held}
 	r := &Reading{JSON: []byte(`{}`)}
 	for range 10_000 {
-		b.push(item{from: b.last + 1, to: b.last + 1, reading: r, size: itemOverhead})
+		b.push(b.last+1, r, b.share(nil, 1, 1, 0), 0)
 	}
 	b.drop(b.last - 10)
 	if cap(b.items) > keepItems {

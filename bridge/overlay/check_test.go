@@ -101,22 +101,22 @@ func checkBuffer(t interface {
 	last := buf.num
 	for i := buf.head; i < len(buf.items); i++ {
 		it := &buf.items[i]
-		if it.dead {
+		if it.dead() {
 			dead++
 			continue
 		}
-		if it.from <= last || it.to < it.from || it.to > buf.last {
-			t.Fatalf("key %v: item %d…%d after %d, last %d", in.key, it.from, it.to, last, buf.last)
+		if it.from <= last || it.to() < it.from || it.to() > buf.last {
+			t.Fatalf("key %v: item %d…%d after %d, last %d", in.key, it.from, it.to(), last, buf.last)
 		}
-		last = it.to
+		last = it.to()
 		if it.gap() {
 			continue
 		}
 		count++
-		size += it.size
+		size += it.size()
 		if i < buf.next {
 			sent++
-			sentBytes += it.size
+			sentBytes += it.size()
 		}
 	}
 	if count != buf.count || size != buf.bytes || dead != buf.dead || sent != buf.flight.count || sentBytes != buf.flight.bytes {

@@ -11,7 +11,7 @@ func TestCrowded(t *testing.T) {
 	push := func(n int) {
 		for range n {
 			seq := in.buf.last + 1
-			in.buf.push(item{from: seq, to: seq, reading: &Reading{}, size: 1})
+			in.buf.push(seq, &Reading{}, &content{}, 0)
 			b.note(in)
 		}
 	}
@@ -35,8 +35,8 @@ func TestCrowded(t *testing.T) {
 	expect("again", 1)
 	in.buf.free()
 	expect("it is gone", 0)
-	b.cfg.Inbox.Bytes = 10
-	in.buf.push(item{from: in.buf.last + 1, to: in.buf.last + 1, reading: &Reading{}, size: 6})
+	b.cfg.Inbox.Bytes = itemOverhead
+	in.buf.push(in.buf.last+1, &Reading{}, &content{}, 0)
 	b.note(in)
 	expect("more than half of the bytes", 1)
 }

@@ -306,10 +306,7 @@ func (b *Broker) deliver(in *inbox, it Item) {
 		b.settleNamed(in.session, names)
 		in.far.points.prune(buf.num + 1)
 		in.far.points.add(it.From, it.Set)
-		buf.push(item{
-			from: it.From, to: it.To, reading: it.Reading, names: names, revision: in.session.epoch.Revision, ends: in.members.ends, at: b.now,
-			size: itemSize(it.Reading, names),
-		})
+		buf.push(it.To, it.Reading, buf.share(names, in.session.epoch.Revision, in.members.ends, namesSize(names)), b.now)
 		b.pump(in)
 		if buf.next < len(buf.items) {
 			b.bound(in)

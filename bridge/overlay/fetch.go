@@ -133,19 +133,19 @@ func (b *Broker) itemsOf(in *inbox, from, to uint64) []Item {
 	for i := at; i < len(buf.items) && buf.items[i].from <= to; i++ {
 		it := &buf.items[i]
 		switch {
-		case it.dead:
+		case it.dead():
 		case it.gap():
 			passed(it.from - 1)
-			items = append(items, Item{Kind: ItemGap, From: max(it.from, from), To: min(it.to, to), Why: it.why})
-			from = min(it.to, to) + 1
+			items = append(items, Item{Kind: ItemGap, From: max(it.from, from), To: min(it.to(), to), Why: it.why})
+			from = min(it.to(), to) + 1
 		case in.liveNames(it.names, it.revision) == nil:
-			passed(it.to)
+			passed(it.from)
 		default:
 			passed(it.from - 1)
 			items = append(items, Item{
-				Kind: ItemNotification, From: it.from, To: it.to, Reading: it.reading, Names: in.liveNames(it.names, it.revision), Set: points.at(it.from),
+				Kind: ItemNotification, From: it.from, To: it.from, Reading: it.reading, Names: in.liveNames(it.names, it.revision), Set: points.at(it.from),
 			})
-			from = it.to + 1
+			from = it.from + 1
 		}
 	}
 	passed(to)

@@ -83,27 +83,27 @@ func (b *Broker) pump(in *inbox) {
 	for ; buf.next < len(buf.items); buf.next++ {
 		it := &buf.items[buf.next]
 		switch {
-		case it.dead:
+		case it.dead():
 			continue
 		case it.gap():
 			if !b.mayTell(buf) {
 				return
 			}
-			b.tellGap(in, it.to, it.why)
+			b.tellGap(in, it.to(), it.why)
 			buf.mergeSent()
 			continue
 		case !b.alive(in, buf.next):
 			b.pass(in, buf.next)
 			continue
 		}
-		if !b.fits(buf, it.size) {
+		if !b.fits(buf, it.size()) {
 			return
 		}
 		buf.flight.count++
-		buf.flight.bytes += it.size
+		buf.flight.bytes += it.size()
 		b.stats.Notified++
 		b.put(&Notify{Conn: s.conn.id, Source: in.word, Seq: it.from, Skipped: it.from - in.told - 1, Reading: it.reading, Subscriptions: it.names})
-		in.tell(it.to)
+		in.tell(it.from)
 	}
 	if len(buf.newest) > 0 {
 		clear(buf.newest) // nothing waits
@@ -157,7 +157,7 @@ func (b *Broker) fits(buf *buffer, size int) bool {
 // after it, since it may grow until then.
 func (b *Broker) mayTell(buf *buffer) bool {
 	i, ok := buf.waits(buf.next + 1)
-	return !ok || buf.items[i].gap() || b.fits(buf, buf.items[i].size)
+	return !ok || buf.items[i].gap() || b.fits(buf, buf.items[i].size())
 }
 
 func (b *Broker) tellGap(in *inbox, to uint64, why Why) {
@@ -198,16 +198,20 @@ func (s *session) follower(source BrokerID) *inbox {
 // index i and tells whether there are others.
 func (b *Broker) alive(in *inbox, i int) bool {
 	it := &in.buf.items[i]
-	if it.ends == in.members.ends {
-		return true
+	c := it.content
+	if c.ends == in.members.ends {
+		return len(c.names) > 0
 	}
-	it.ends = in.members.ends
-	names := in.liveNames(it.names, it.revision)
-	if len(names) == 0 {
-		return false
+	if c.left == nil || c.left.ends != in.members.ends {
+		names := in.liveNames(c.names, c.revision)
+		if len(names) == len(c.names) {
+			c.ends = in.members.ends
+			return true
+		}
+		c.left = newContent(names, c.revision, in.members.ends, c.bytes)
 	}
-	it.names = names
-	return true
+	it.content = c.left
+	return len(it.names) > 0
 }
 
 // pass passes the item at index i over: its numbers will be counted in skipped.
@@ -216,7 +220,7 @@ func (b *Broker) pass(in *inbox, i int) {
 	in.buf.kill(i)
 	b.stats.Passed++
 	if in.stored() && in.entry != nil {
-		b.record(&PassedRecord{Handle: in.handle, From: it.from, To: it.to})
+		b.record(&PassedRecord{Handle: in.handle, From: it.from, To: it.to()})
 	}
 }
 
@@ -265,7 +269,7 @@ func (b *Broker) giveUp(in *inbox, why Why) bool {
 
 func (b *Broker) recordGap(in *inbox, g item, fresh uint64) {
 	if in.stored() && in.entry != nil {
-		b.record(&GapRecord{Handle: in.handle, From: g.from, To: g.to, New: fresh, Why: g.why})
+		b.record(&GapRecord{Handle: in.handle, From: g.from, To: g.to(), New: fresh, Why: g.why})
 	}
 }
 
@@ -273,7 +277,7 @@ func (b *Broker) recordGap(in *inbox, g item, fresh uint64) {
 func (b *Broker) expire(in *inbox, before Instant) {
 	for {
 		i, ok := in.buf.oldestVictim()
-		if !ok || in.buf.items[i].at >= before || !b.giveUp(in, WhyExpired) {
+		if !ok || in.buf.items[i].at() >= before || !b.giveUp(in, WhyExpired) {
 			return
 		}
 	}
@@ -284,7 +288,7 @@ func (b *Broker) expire(in *inbox, before Instant) {
 func (b *Broker) conflate(in *inbox, i int) {
 	buf := in.buf
 	it := &buf.items[i]
-	if it.dead || it.gap() {
+	if it.dead() || it.gap() {
 		return
 	}
 	for n := range it.names {
@@ -322,7 +326,7 @@ func (b *Broker) takeName(in *inbox, i int, id string) {
 		b.pass(in, i)
 		return
 	}
-	it.names = kept
+	it.content = in.buf.share(kept, it.revision, it.ends, it.bytes)
 }
 
 // conflateAll conflates all that waits, and bounds it: the client has gone.

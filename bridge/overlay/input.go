@@ -108,6 +108,7 @@ type Reading struct {
 	JSON      []byte  // the reading object
 	Arrived   Instant // when it was decoded, for measuring the way; 0: not known, or of an earlier life
 	refs      int     // buffers that hold it
+	held      Instant // since when any has
 }
 
 // Matched is a reading with all who get it. Readings of one robot come in

@@ -136,11 +136,11 @@ func (b *Broker) restoreGiven(r *GivenRecord) {
 		if e == nil || hit.Seq <= e.buf.num || r.Reading == nil {
 			continue
 		}
-		if at := len(e.buf.items); at > e.buf.head && e.buf.items[at-1].to >= hit.Seq {
+		if at := len(e.buf.items); at > e.buf.head && e.buf.items[at-1].to() >= hit.Seq {
 			continue // known, or part of a gap
 		}
 		last := e.buf.last
-		e.buf.push(item{from: hit.Seq, to: hit.Seq, reading: r.Reading, names: hit.Names, revision: hit.Revision, at: r.At, size: itemSize(r.Reading, hit.Names)})
+		e.buf.push(hit.Seq, r.Reading, e.buf.share(hit.Names, hit.Revision, 0, namesSize(hit.Names)), r.At)
 		e.buf.last = max(last, hit.Seq)
 		e.next = max(e.next, hit.Seq+1)
 	}
@@ -153,11 +153,11 @@ func (b *Broker) restoreGap(r *GapRecord) {
 		return
 	}
 	buf := e.buf
-	gap := item{from: max(r.From, buf.num+1), to: r.To, why: r.Why, at: b.now}
+	gap := gapItem(max(r.From, buf.num+1), r.To, r.Why, b.now)
 	at, _ := buf.find(gap.from)
 	last := -1
-	for i := at; i < len(buf.items) && buf.items[i].from <= gap.to; i++ {
-		if !buf.items[i].dead {
+	for i := at; i < len(buf.items) && buf.items[i].from <= r.To; i++ {
+		if !buf.items[i].dead() {
 			buf.kill(i)
 		}
 		last = i
@@ -179,7 +179,7 @@ func (b *Broker) restorePassed(r *PassedRecord) {
 	if e == nil {
 		return
 	}
-	if i, found := e.buf.find(r.From); found && e.buf.items[i].to <= r.To {
+	if i, found := e.buf.find(r.From); found && e.buf.items[i].to() <= r.To {
 		e.buf.kill(i)
 		e.buf.trim()
 	}

@@ -218,7 +218,7 @@ func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision u
 		}
 		given.Hits = append(given.Hits, GivenHit{Handle: e.handle, Seq: seq, Revision: revision, Names: names})
 	}
-	e.buf.push(item{from: seq, to: seq, reading: r, names: names, revision: revision, ends: e.members.ends, at: b.now, size: size})
+	e.buf.push(seq, r, e.buf.share(names, revision, e.members.ends, namesSize(names)), b.now)
 	b.sendDown(e, r, newHit(e.key, seq, e.points.at(seq), names))
 	b.pump(e.inbox)
 	if e.buf.next < len(e.buf.items) {
