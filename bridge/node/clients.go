@@ -30,7 +30,7 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push
 		found.grant = grant
 	}
 	in := &overlay.Hello{
-		Conn: overlay.Conn(c), Client: m.Client, Attachment: m.Attachment, Session: m.Session, Num: m.Num,
+		Conn: overlay.Conn(c), Client: m.Client, Owner: grant.Token, Allowed: seen(grant), Attachment: m.Attachment, Session: m.Session, Num: m.Num,
 	}
 	var compiled []*subscribe.Subscription
 	for _, s := range m.Subscriptions {
@@ -48,6 +48,15 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push
 		compiled = append(compiled, program)
 	}
 	return n.queue.post(ctx, item{in: in, compiled: compiled})
+}
+
+// seen returns the patterns of the robots that a grant lets be seen: nil means
+// all, and one that may not subscribe sees none.
+func seen(grant push.Grant) []string {
+	if !grant.Subscribe {
+		return []string{}
+	}
+	return grant.Robots
 }
 
 // Subscribe adds a subscription.

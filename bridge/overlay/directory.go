@@ -14,10 +14,11 @@ import (
 type directory struct {
 	brokers map[BrokerID]*registered
 	clients map[string]*whereabouts
-	holders map[string]BrokerID // of robots' names
-	claims  map[string]int      // how many brokers advertise a name
-	fresh   map[string]bool     // names of robots that a set may match now and could not before: see nameFresh
-	began   Instant             // when the first broker registered
+	ids     map[string]*whereabouts // by client id, of whichever token
+	holders map[string]BrokerID     // of robots' names
+	claims  map[string]int          // how many brokers advertise a name
+	fresh   map[string]bool         // names of robots that a set may match now and could not before: see nameFresh
+	began   Instant                 // when the first broker registered
 }
 
 // registered is what a source broker has told.
@@ -42,6 +43,7 @@ type whereabouts struct {
 	wants   map[string]*sub
 	named   map[BrokerID]bool // source brokers once named stay named until the session ends
 	version uint64            // of the answer: changes when a source broker is named
+	began   Instant           // to be kept by an edge, for whoever has the client id
 	heard   Instant
 }
 
@@ -256,7 +258,7 @@ func (b *Broker) newAnswer(w *whereabouts) { w.version = max(w.version+1, uint64
 
 // sourcesOf tells an edge what is known of a client's set.
 func (b *Broker) sourcesOf(w *whereabouts) ClientSources {
-	answer := ClientSources{Client: w.client, Session: w.session, Hash: w.hash, Version: w.version, Again: !w.known}
+	answer := ClientSources{Client: w.client, Session: w.session, Claims: b.directory.hasID(w), Hash: w.hash, Version: w.version, Again: !w.known}
 	for _, id := range slices.Sorted(maps.Keys(w.named)) {
 		if r := b.directory.brokers[id]; r != nil {
 			answer.Sources = append(answer.Sources, SourceBroker{Broker: id, Stamp: r.stamp})
@@ -277,12 +279,15 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 			answer.Clients = append(answer.Clients, ClientSources{Client: c.Client, Session: c.Session, Newest: w.epoch})
 			continue
 		}
+		if (w == nil || w.session != c.Session) && !b.holds(c) {
+			answer.Clients = append(answer.Clients, ClientSources{Client: c.Client, Session: c.Session, Forbidden: true})
+			continue
+		}
 		if w == nil && len(d.clients) >= maxBrokers*b.cfg.Clients {
 			continue
 		}
 		if w == nil || w.session != c.Session {
-			w = &whereabouts{client: c.Client, session: c.Session, named: map[BrokerID]bool{}}
-			d.clients[c.Client] = w
+			w = b.keepClient(c)
 		}
 		w.epoch, w.heard = epoch, b.now
 		if c.Whole {
@@ -396,7 +401,7 @@ func (b *Broker) lookUp(s *session) {
 }
 
 func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
-	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Hash: s.hash, Version: s.answer, Whole: whole}
+	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, New: s.fresh && !s.settled, Claims: s.fresh || s.claims, Began: s.began, Hash: s.hash, Version: s.answer, Whole: whole}
 	if s.askStates && s.conn != nil {
 		c.States, c.Since = true, s.statesSince
 	}
@@ -447,6 +452,13 @@ func (b *Broker) onSources(m *Sources) {
 		if s.birth != c.Session {
 			continue
 		}
+		if c.Forbidden {
+			if s.fresh && !s.settled {
+				b.expel(s)
+			}
+			continue
+		}
+		s.settled, s.claims = true, c.Claims
 		if c.Again {
 			if c.Hash == s.hash {
 				s.lookedUp = false // whole with the next period
@@ -520,7 +532,7 @@ func (b *Broker) tellPlace(s *session, r *RobotPlace) {
 	if r.Up {
 		state = protocol.RobotUp
 	}
-	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: r.Robot, Source: source, State: state, Since: r.Since.Seconds()})
+	b.sendRobot(s, &protocol.Robot{Op: protocol.OpRobot, Robot: r.Robot, Source: source, State: state, Since: r.Since.Seconds()})
 }
 
 // nameSource makes a key for a source broker that has no live one in this
@@ -564,9 +576,9 @@ func (b *Broker) forgetDirectory() {
 		b.claim(id, nil)
 		delete(b.directory.brokers, id)
 	}
-	for client, w := range b.directory.clients {
+	for _, w := range b.directory.clients {
 		if w.heard < before {
-			delete(b.directory.clients, client)
+			b.forgetClient(w)
 		}
 	}
 }

@@ -380,7 +380,7 @@ func (b *Broker) onEvent(m *EventMessage) {
 	}
 	s := in.session
 	if m.Robot != nil && s.conn != nil && s.conn.ready && s.wants(m.Robot.Robot) {
-		b.send(s.conn.id, &protocol.Robot{
+		b.sendRobot(s, &protocol.Robot{
 			Op: protocol.OpRobot, Robot: m.Robot.Robot, Source: in.word, State: m.Robot.State, Lost: m.Robot.Lost, Since: m.Robot.Since.Seconds(),
 		})
 	}

@@ -35,7 +35,10 @@ func (b *Broker) hello(h *Hello) {
 	birth, nums, refusal := b.readHello(h)
 	newest, known := uint64(0), false
 	if refusal == nil {
-		newest, known = b.newestAttachment(h.Client, birth, nums)
+		refusal = b.belongs(h)
+	}
+	if refusal == nil {
+		newest, known = b.newestAttachment(clientWord(h.Owner, h.Client), birth, nums)
 		refusal = b.mayAttach(h, newest, known)
 	}
 	if refusal != nil {
@@ -146,7 +149,7 @@ func (b *Broker) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error 
 	if h.Client == "" {
 		return nil
 	}
-	if b.sessions[h.Client] == nil && len(b.sessions) >= b.cfg.Clients {
+	if b.sessions[clientWord(h.Owner, h.Client)] == nil && len(b.sessions) >= b.cfg.Clients {
 		return &protocol.Error{Code: protocol.Overloaded, Message: fmt.Sprintf("this broker keeps %d clients, which is the limit", len(b.sessions))}
 	}
 	if known && h.Attachment != nil && *h.Attachment <= newest {
@@ -159,10 +162,12 @@ func (b *Broker) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error 
 // attach gives the hello's session with the new connection in it. Another
 // connection of the client is closed; another session of it ends.
 func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
-	client, s := h.Client, b.sessions[h.Client]
-	if client == "" {
-		client, s = "\x00"+strconv.FormatUint(uint64(h.Conn), 10)+"@"+string(b.cfg.ID), nil
+	id := h.Client
+	if id == "" {
+		id = ownerEnd + strconv.FormatUint(uint64(h.Conn), 10) + "@" + string(b.cfg.ID)
 	}
+	client := clientWord(h.Owner, id)
+	s := b.sessions[client]
 	epoch := Epoch{Attachment: max(uint64(max(b.now, 1)), newest+1), Edge: b.cfg.ID, Revision: uint64(max(b.now, 0))}
 	if s != nil {
 		epoch.Revision = max(epoch.Revision, s.epoch.Revision+1)
@@ -187,7 +192,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 			since = 0 // what it missed elsewhere is not known
 		}
 		s = b.newSession(client, birth, epoch)
-		s.anonymous = h.Client == ""
+		s.anonymous, s.fresh = h.Client == "", !h.resumes()
 	} else {
 		s.epoch, since = epoch, min(s.seen, heard)
 	}
@@ -197,7 +202,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 	if since == 0 { // nobody is away for longer
 		s.statesSince = max(0, b.now-Instant(b.cfg.Inbox.Keep))
 	}
-	s.conn = &conn{id: h.Conn, session: s, since: since, heard: b.now}
+	s.conn = &conn{id: h.Conn, session: s, rights: newRights(h.Allowed), since: since, heard: b.now}
 	b.conns[h.Conn] = s.conn
 	if !s.anonymous {
 		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch})
@@ -327,13 +332,10 @@ func (b *Broker) forgotten(s *session, key Key, num uint64) {
 }
 
 func (b *Broker) welcome(s *session) {
-	client := s.client
-	if s.anonymous {
-		client = ""
-	}
+	owner, client := ClientOf(s.client)
 	s.conn.welcomed = true
 	b.send(s.conn.id, &protocol.Welcome{
-		Op: protocol.OpWelcome, Broker: string(b.cfg.ID), Client: client, Session: s.birth.String(), Attachment: s.epoch.Attachment,
+		Op: protocol.OpWelcome, Broker: string(b.cfg.ID), Client: client, Session: sessionWord(owner, s.birth), Attachment: s.epoch.Attachment,
 		Heartbeat: float64(b.cfg.Heartbeat) / float64(Second), Window: b.windowCount, Brokers: b.attachable(),
 	})
 }

@@ -92,7 +92,7 @@ func (b *Broker) pump(in *inbox) {
 			b.tellGap(in, it.to(), it.why)
 			buf.mergeSent()
 			continue
-		case !b.alive(in, buf.next):
+		case !s.conn.rights.allow(it.reading.Robot) || !b.alive(in, buf.next):
 			b.pass(in, buf.next)
 			continue
 		}

@@ -38,6 +38,8 @@ type Tick struct{}
 type Hello struct {
 	Conn          Conn
 	Client        string            // "": without id, so without resume
+	Owner         string            // the name of its token: client ids and sessions are that token's; "" without tokens
+	Allowed       []string          // patterns of the robots that the token lets it see; nil: all, empty: none
 	Attachment    *uint64           // nil: a fresh take-over
 	Session       string            // to resume; "" begins another session
 	Num           map[string]uint64 // source word → highest number processed

@@ -59,14 +59,16 @@ func (s Session) String() string {
 	return strconv.FormatUint(s.Attachment, 10) + "." + strconv.FormatUint(s.Revision, 10) + "." + string(s.Edge)
 }
 
-// ParseSession reads what String wrote.
+// ParseSession reads the word of a welcome: what String wrote, and before it
+// perhaps what tells the token.
 func ParseSession(word string) (Session, error) {
-	parts := strings.SplitN(word, ".", 3)
+	_, birth := cutOwnerMark(word)
+	parts := strings.SplitN(birth, ".", 3)
 	if len(parts) == 3 && parts[2] != "" {
 		attachment, err1 := strconv.ParseUint(parts[0], 10, 64)
 		revision, err2 := strconv.ParseUint(parts[1], 10, 64)
 		s := Session{Attachment: attachment, Edge: BrokerID(parts[2]), Revision: revision}
-		if err1 == nil && err2 == nil && s.String() == word {
+		if err1 == nil && err2 == nil && s.String() == birth {
 			return s, nil
 		}
 	}
@@ -76,7 +78,7 @@ func ParseSession(word string) (Session, error) {
 // Key is what a route, a sequence and an inbox belong to: a client's session
 // at one source broker. The text's (C, F), for all F at once.
 type Key struct {
-	Client  string
+	Client  string // its id, behind the name of the token that it belongs to: ClientOf
 	Session Session
 	Source  BrokerID
 	Stamp   Stamp

@@ -255,9 +255,12 @@ type ClientLookup struct {
 	Client     string
 	Session    Session
 	Attachment uint64
-	Hash       Hash   // of the set
-	Version    uint64 // of the answer that the edge had last
-	Whole      bool   // Wants are there
+	New        bool    // the session has just begun
+	Claims     bool    // it has the client id, as far as the edge knows
+	Began      Instant // to be kept by the edge
+	Hash       Hash    // of the set
+	Version    uint64  // of the answer that the edge had last
+	Whole      bool    // Wants are there
 	Wants      []Want
 	Ask        []string // subscriptions of which it is asked whether any robot can match them
 	States     bool     // and for the states of robots elsewhere: those that are away, or changed since
@@ -281,16 +284,18 @@ type Sources struct{ Clients []ClientSources }
 
 // ClientSources are the source brokers of one client's set.
 type ClientSources struct {
-	Client  string
-	Session Session
-	Hash    Hash           // that they are of
-	Version uint64         // changes with them
-	Again   bool           // the registry lacks the wants of that hash
-	Newest  Epoch          // the newest attachment and edge known, if it is another (G2)
-	Sources []SourceBroker // all that were ever named in this session
-	Missing []string       // of those that were asked for: no registered robot can match them
-	States  []RobotPlace   // if they were asked for
-	Told    bool           // they were
+	Client    string
+	Session   Session
+	Hash      Hash           // that they are of
+	Version   uint64         // changes with them
+	Again     bool           // the registry lacks the wants of that hash
+	Forbidden bool           // its id is another token's client's
+	Claims    bool           // it has it
+	Newest    Epoch          // the newest attachment and edge known, if it is another (G2)
+	Sources   []SourceBroker // all that were ever named in this session
+	Missing   []string       // of those that were asked for: no registered robot can match them
+	States    []RobotPlace   // if they were asked for
+	Told      bool           // they were
 }
 
 // RobotPlace is a robot's state and the broker that reads it.

@@ -73,7 +73,8 @@ type Broker struct {
 
 	// As an edge broker.
 	sessions map[string]*session
-	order    []*session // by client
+	ids      map[string][]*session // by client id, of whichever tokens
+	order    []*session            // by client
 	conns    map[Conn]*conn
 
 	// As a source broker.
@@ -125,6 +126,7 @@ func New(cfg Config) (*Broker, error) {
 		windowCount: max(1, min(cfg.Window, cfg.Inbox.Count/2)),
 		windowBytes: max(1, min(cfg.WindowBytes, cfg.Inbox.Bytes/2)),
 		sessions:    map[string]*session{},
+		ids:         map[string][]*session{},
 		conns:       map[Conn]*conn{},
 		entries:     map[Handle]*entry{},
 		keys:        map[Key]*entry{},
@@ -135,7 +137,7 @@ func New(cfg Config) (*Broker, error) {
 		dead:        map[Key]Instant{},
 		far:         map[Handle]*inbox{},
 		frames:      map[BrokerID][]Message{},
-		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}, holders: map[string]BrokerID{}, claims: map[string]int{}, fresh: map[string]bool{}},
+		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}, ids: map[string]*whereabouts{}, holders: map[string]BrokerID{}, claims: map[string]int{}, fresh: map[string]bool{}},
 		calls:       newCalls(),
 		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
 	}, nil

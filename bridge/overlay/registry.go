@@ -268,7 +268,7 @@ func (b *Broker) tellRobot(s *session, name, state string, lost *uint64, since I
 	if s.local != nil {
 		source = s.local.inbox.word
 	}
-	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: name, Source: source, State: state, Lost: lost, Since: since.Seconds()})
+	b.sendRobot(s, &protocol.Robot{Op: protocol.OpRobot, Robot: name, Source: source, State: state, Lost: lost, Since: since.Seconds()})
 }
 
 // tellRobots tells of robots that are away; and of all that changed since the

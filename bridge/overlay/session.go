@@ -20,8 +20,12 @@ const (
 
 // session is a client's life, at the broker that is its edge.
 type session struct {
-	client    string
-	anonymous bool // without id: it ends with its connection, and is not stored
+	client    string  // its word: see clientWord
+	anonymous bool    // without id: it ends with its connection, and is not stored
+	fresh     bool    // it began here, and the broker has not started again since
+	began     Instant // to be kept here
+	settled   bool    // the registry has let it in
+	claims    bool    // and knows its client as the one that has the id
 	birth     Session
 	epoch     Epoch   // the newest attachment, and the revision of the set
 	conn      *conn   // nil: absent
@@ -82,6 +86,7 @@ type sub struct {
 type conn struct {
 	id       Conn
 	session  *session
+	rights   *rights
 	welcomed bool    // it has had its welcome
 	ready    bool    // all that hello listed has had its subscribed: notifications may go
 	since    Instant // when the client was last here, before
@@ -263,6 +268,7 @@ func (b *Broker) endSession(s *session) {
 func (b *Broker) dropSession(s *session) {
 	b.freeSet(s.set)
 	delete(b.sessions, s.client)
+	b.disowns(s)
 	at, _ := slices.BinarySearchFunc(b.order, s.client, bySession)
 	b.order = slices.Delete(b.order, at, at+1)
 	if !s.anonymous {
@@ -274,8 +280,9 @@ func bySession(s *session, client string) int { return cmp.Compare(s.client, cli
 
 // newSession begins to keep a client.
 func (b *Broker) newSession(client string, birth Session, epoch Epoch) *session {
-	s := &session{client: client, birth: birth, epoch: epoch, seen: b.now, set: newSet()}
+	s := &session{client: client, birth: birth, epoch: epoch, began: b.now, seen: b.now, set: newSet()}
 	b.sessions[client] = s
+	b.owns(s)
 	at, _ := slices.BinarySearchFunc(b.order, client, bySession)
 	b.order = slices.Insert(b.order, at, s)
 	return s

@@ -96,6 +96,7 @@ func (b *Broker) Stats() Stats {
 // ClientInfo tells of one client's session.
 type ClientInfo struct {
 	Client        string // "" for one without id
+	Owner         string // the token that it belongs to
 	Session       string
 	Attachment    uint64
 	Attached      bool
@@ -143,10 +144,8 @@ func (b *Broker) Client(c Conn) (ClientInfo, bool) {
 }
 
 func (b *Broker) client(s *session) ClientInfo {
-	info := ClientInfo{Client: s.client, Session: s.birth.String(), Attachment: s.epoch.Attachment, Attached: s.conn != nil, Elsewhere: s.elsewhere != 0, Seen: s.seen}
-	if s.anonymous {
-		info.Client = ""
-	}
+	owner, id := ClientOf(s.client)
+	info := ClientInfo{Client: id, Owner: owner, Session: sessionWord(owner, s.birth), Attachment: s.epoch.Attachment, Attached: s.conn != nil, Elsewhere: s.elsewhere != 0, Seen: s.seen}
 	if s.conn != nil {
 		info.Conn, info.Seen = s.conn.id, 0
 	}

@@ -8,8 +8,11 @@ import (
 	"callboard/subscribe/protocol"
 )
 
+// shown writes a client's word: lab:c is a token's.
+func shown(word string) string { return strings.Replace(word, "\x00", ":", 1) }
+
 func describeKey(k overlay.Key) string {
-	return fmt.Sprintf("%s/%d→%s.%d", k.Client, k.Session.Attachment, k.Source, int64(k.Stamp)%100_000_000_000)
+	return fmt.Sprintf("%s/%d→%s.%d", shown(k.Client), k.Session.Attachment, k.Source, int64(k.Stamp)%100_000_000_000)
 }
 
 func describeEpoch(e overlay.Epoch) string {
@@ -32,7 +35,7 @@ func describeInput(in overlay.Input) string {
 		if in.Attachment != nil {
 			attachment = *in.Attachment
 		}
-		return fmt.Sprintf("hello %s attachment %d session %q num %v subscriptions %v", in.Client, attachment, in.Session, nums, subs)
+		return fmt.Sprintf("hello %s%s attachment %d session %q num %v subscriptions %v", in.Owner, in.Client, attachment, in.Session, nums, subs)
 	case *overlay.Matched:
 		return fmt.Sprintf("matched %s %v", in.Reading.JSON, in.Hits)
 	case *overlay.Ack:

@@ -19,6 +19,8 @@ type mutant struct {
 }
 
 var mutants = []mutant{
+	{rule: "clients of different tokens are different ones", file: "owner.go",
+		from: "	return owner + ownerEnd + id\n", to: "	return id\n"},
 	{rule: "S1: a stale subscribe is fetched from", file: "route.go",
 		from: "known && newest.Compare(m.Epoch) > 0 { // S1", to: "known && num > 1<<60 && newest.Compare(m.Epoch) > 0 {"},
 	{rule: "S1: a source broker without the route compares with its store", file: "route.go",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
@@ -86,23 +87,24 @@ type testedSet struct {
 
 // cluster is a network of brokers with clients.
 type cluster struct {
-	choice  Choice
-	cfg     overlay.Config
-	now     overlay.Instant
-	cause   overlay.Instant // of the frame that is being delivered; 0: none is
-	brokers []*broker
-	links   []link
-	cut     map[link]bool
-	ways    []*way          // of links, both directions, by from and to
-	between map[[2]int]*way // the same, by from and to
-	carry   []*way          // for busy
-	session uint64          // of links, the last
-	clients []*client
-	conns   map[overlay.Conn]*client
-	conn    overlay.Conn
-	reading int
-	frames  int
-	tested  map[int]map[overlay.Handle][]*overlay.Subscription // by reading: what matched, since the last step of its broker
+	choice    Choice
+	cfg       overlay.Config
+	now       overlay.Instant
+	cause     overlay.Instant // of the frame that is being delivered; 0: none is
+	brokers   []*broker
+	links     []link
+	cut       map[link]bool
+	ways      []*way          // of links, both directions, by from and to
+	between   map[[2]int]*way // the same, by from and to
+	carry     []*way          // for busy
+	session   uint64          // of links, the last
+	clients   []*client
+	conns     map[overlay.Conn]*client
+	intruders map[overlay.Conn]bool // of another token
+	conn      overlay.Conn
+	reading   int
+	frames    int
+	tested    map[int]map[overlay.Handle][]*overlay.Subscription // by reading: what matched, since the last step of its broker
 
 	registry   int
 	registryUp bool
@@ -137,7 +139,7 @@ func brokerName(i int) overlay.BrokerID {
 
 func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry int, log func(string, ...any)) *cluster {
 	c := &cluster{
-		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{},
+		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{}, intruders: map[overlay.Conn]bool{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
@@ -298,15 +300,24 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 			}
 		}
 	case *overlay.Send:
+		if c.intruders[o.Conn] {
+			c.said = append(c.said, fmt.Sprintf("%s tells the intruder: %s", x.name, saidToIntruder(o.Message)))
+		}
 		if p := c.conns[o.Conn]; p != nil {
 			p.push(o.Conn, o.Message)
 		}
 	case *overlay.Notify:
+		if c.intruders[o.Conn] {
+			failf("%s gives #%d of %s to another token's program", x.name, o.Seq, o.Source)
+		}
 		if p := c.conns[o.Conn]; p != nil {
 			p.push(o.Conn, o)
 		}
 	case *overlay.Close:
 		if p := c.conns[o.Conn]; p != nil {
+			if o.Code == protocol.Forbidden {
+				failf("%s closes %s's connection: %s", x.name, p.name, o.Reason)
+			}
 			c.marks["taken over"]++
 			delete(c.conns, o.Conn)
 			p.closed(o.Conn)
@@ -333,6 +344,14 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 	case *overlay.Uninstall:
 		delete(x.sets, o.Handle)
 	}
+}
+
+// saidToIntruder tells what another token's program learns.
+func saidToIntruder(m any) string {
+	if e, ok := m.(*protocol.Error); ok {
+		return fmt.Sprintf("%s, newest attachment %v", e.Code, e.Attachment)
+	}
+	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", m), "*protocol."))
 }
 
 // crossesOnce fails if a reading is in a frame twice: it names all keys that

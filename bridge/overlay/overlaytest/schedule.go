@@ -3,6 +3,7 @@ package overlaytest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
@@ -114,7 +115,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	}
 	for i := range 1 + choice.Intn(2) {
 		s.clients = append(s.clients, &client{
-			c: s.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, lazy: choice.Intn(3) == 0,
+			c: s.cluster, name: fmt.Sprintf("lab\x00c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, lazy: choice.Intn(3) == 0,
 		})
 	}
 	if choice.Intn(4) == 0 {
@@ -323,6 +324,8 @@ func (s *schedule) fault() {
 		}
 	case u < 85:
 		s.crash(x)
+	case u < 92:
+		s.intrude(p, x)
 	default:
 		s.double(p, x)
 	}
@@ -395,6 +398,27 @@ func (s *schedule) crash(x int) {
 			s.up(l)
 		}
 	}
+}
+
+// otherToken is whose programs intrude.
+const otherToken = "other"
+
+// intrude says hello with the client's id, session and numbers in another token's
+// name. It gets nothing of the client's, and the client goes on.
+func (s *schedule) intrude(p *client, y int) {
+	if p.anonymous || p.session == "" {
+		return
+	}
+	s.conn++
+	s.marks["intruders"]++
+	hello := p.message(s.conn, p.attachment+uint64(s.choice.Intn(3)))
+	hello.Owner, hello.Subscriptions = otherToken, nil
+	if _, birth, marked := strings.Cut(hello.Session, ":"); marked && s.choice.Intn(2) == 0 {
+		hello.Session = birth // as if it were its own token's
+	}
+	s.intruders[s.conn] = true
+	s.step(y, hello)
+	s.doubles = append(s.doubles, double{s.conn, y})
 }
 
 // double attaches a second process with the client's id: it never says more.

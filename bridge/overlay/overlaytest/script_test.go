@@ -32,6 +32,7 @@ type script struct {
 //	save c | resume c                             it notes its numbers, and starts anew with those
 //	double c b3 2                                 another process says hello with c's id and that attachment
 //	knows c b1 50                                 it has had up to that number of b1, which nobody else knows
+//	intrude c b3 [anew]                           another token's program says hello with what it knows of c, or only with its id
 //	kill b2 [lost|torn N|back N]                  and starts again, its links down: with its store, with none, without its last N records, or with that before its last N steps
 //	hold b2 | release b2                          it stands still (SIGSTOP), and goes on
 //	subscribe c id every | update … | unsubscribe c id
@@ -81,6 +82,7 @@ func (s *script) broker(name string) int {
 }
 
 func (s *script) client(name string) *client {
+	name = strings.Replace(name, ":", "\x00", 1) // lab:c is a token's
 	for _, p := range s.clients {
 		if p.name == name {
 			return p
@@ -115,6 +117,16 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		p := s.client(f[1])
 		s.conn++
 		s.step(s.broker(f[2]), p.message(s.conn, uint64(number(3))))
+	case "intrude":
+		p := s.client(f[1])
+		s.conn++
+		hello := p.message(s.conn, p.attachment+10)
+		hello.Owner, hello.Subscriptions = otherToken, nil
+		if len(f) > 3 {
+			hello.Session, hello.Num = "", nil
+		}
+		s.intruders[s.conn] = true
+		s.step(s.broker(f[2]), hello)
 	case "kill":
 		s.kill(s.broker(f[1]), f[2:])
 	case "forget": // the program starts anew, without its session
@@ -218,7 +230,7 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		s.said = nil
 		for _, p := range s.clients {
 			for _, text := range p.heard {
-				fmt.Fprintf(&s.out, "%s was told: %s\n", p.name, text)
+				fmt.Fprintf(&s.out, "%s was told: %s\n", shown(p.name), text)
 			}
 			p.heard = nil
 		}
@@ -235,13 +247,13 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 	case "client":
 		p := s.client(f[1])
 		for _, word := range sortedKeys(p.nums) {
-			fmt.Fprintf(&s.out, "%s has %s up to %d of %d, %d gaps\n", p.name, p.key(word).Source, p.nums[word], s.truth[p.key(word)].last, s.marks["gaps"])
+			fmt.Fprintf(&s.out, "%s has %s up to %d of %d, %d gaps\n", shown(p.name), p.key(word).Source, p.nums[word], s.truth[p.key(word)].last, s.marks["gaps"])
 		}
 	case "where":
 		if p := s.client(f[1]); p.connected() {
-			fmt.Fprintf(&s.out, "%s is attached to %s\n", p.name, brokerName(p.at))
+			fmt.Fprintf(&s.out, "%s is attached to %s\n", shown(p.name), brokerName(p.at))
 		} else {
-			fmt.Fprintf(&s.out, "%s is attached nowhere\n", p.name)
+			fmt.Fprintf(&s.out, "%s is attached nowhere\n", shown(p.name))
 		}
 	case "left":
 		for _, x := range s.brokers {
