@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"callboard/player/playercfg"
+	"callboard/player/regular"
 	"callboard/subscribe"
 )
 
@@ -53,8 +54,7 @@ const localhost = "localhost"
 // readCFG gives a Player for each port of a Player configuration.
 func readCFG(p Player) ([]Player, Problems) {
 	file, wrong := playercfg.Load(playercfg.Config{Name: p.CFG, Open: func(name string) ([]byte, error) {
-		text, err := readFile(name, maxFile)
-		return []byte(text), err
+		return regular.Read(name, maxFile)
 	}})
 	var problems Problems
 	for _, w := range wrong {

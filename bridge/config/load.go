@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"callboard/player/regular"
 
 	"github.com/BurntSushi/toml"
 )
@@ -30,11 +31,11 @@ func Load(path string, override func(*Config)) (*Config, Problems) {
 	if path == "" {
 		return finish(Default(), nil, override)
 	}
-	text, err := readFile(path, maxFile)
+	text, err := regular.ReadNamed(path, maxFile)
 	if err != nil {
 		return finish(Default(), Problems{{File: path, Text: fmt.Sprintf("cannot be read: %v; expected a TOML file", err)}}, override)
 	}
-	return Parse(path, text, override)
+	return Parse(path, string(text), override)
 }
 
 // Parse does as Load with the text of a file called name; relative paths in
@@ -249,12 +250,12 @@ func (r *reader) token(t *table) Token {
 
 // secret reads a token's secret from its file.
 func (r *reader) secret(key string, k *Token) {
-	text, err := readFile(k.SecretFile, maxSecret)
+	text, err := regular.Read(k.SecretFile, maxSecret)
 	if err != nil {
 		r.problem(key, "cannot be read: %v; expected a file that holds the secret", err)
 		return
 	}
-	if k.Secret = strings.TrimSpace(text); k.Secret == "" {
+	if k.Secret = strings.TrimSpace(string(text)); k.Secret == "" {
 		r.problem(key, "%s is empty; expected a file that holds the secret", k.SecretFile)
 		return
 	}
@@ -271,18 +272,4 @@ func (t *table) filePath(key string, into *string) {
 	if t.text(key, into); *into != before && !filepath.IsAbs(*into) {
 		*into = filepath.Join(t.r.dir, *into)
 	}
-}
-
-// readFile reads a file of at most limit bytes.
-func readFile(path string, limit int64) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
-	}
-	return string(b), err
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"maps"
@@ -12,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+
+	"callboard/player/regular"
 )
 
 // checks collects what is wrong with a configuration.
@@ -92,7 +93,7 @@ func (k *checks) tls() {
 	case t.Cert == "" && t.Key != "":
 		k.say("tls.key", "stands without its certificate; expected tls.cert too")
 	case t.Cert != "":
-		if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
+		if _, err := regular.KeyPair(t.Cert, t.Key); err != nil {
 			k.say("tls.cert", fmt.Sprintf("cannot be used with its key: %v; expected PEM files that belong together", err))
 		}
 	}
@@ -102,9 +103,9 @@ func (k *checks) tls() {
 	if t.Cert == "" {
 		k.say("tls.client_ca", "stands without a certificate of this broker; expected tls.cert and tls.key, since both sides of a link show theirs")
 	}
-	if text, err := readFile(t.ClientCA, maxFile); err != nil {
+	if text, err := regular.Read(t.ClientCA, regular.MaxPEM); err != nil {
 		k.say("tls.client_ca", fmt.Sprintf("cannot be read: %v; expected a PEM file", err))
-	} else if !x509.NewCertPool().AppendCertsFromPEM([]byte(text)) {
+	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
 		k.say("tls.client_ca", fmt.Sprintf("%s holds no certificate; expected a PEM file", t.ClientCA))
 	}
 }

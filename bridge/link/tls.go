@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"callboard/bridge/overlay"
+	"callboard/player/regular"
 )
 
 // TLS is what a broker shows its neighbours and by what it knows them.
@@ -21,11 +21,11 @@ type TLS struct {
 // LoadTLS reads PEM files: the broker's certificate and key, and the
 // certificates of those who may sign its neighbours'.
 func LoadTLS(cert, key, authorities string) (*TLS, error) {
-	own, err := tls.LoadX509KeyPair(cert, key)
+	own, err := regular.KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("certificate %s with key %s for links: %w", cert, key, err)
 	}
-	pem, err := os.ReadFile(authorities)
+	pem, err := regular.Read(authorities, regular.MaxPEM)
 	if err != nil {
 		return nil, fmt.Errorf("authorities for links: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"callboard/bridge/metric"
 	"callboard/player/deadline"
 	"callboard/player/listener"
+	"callboard/player/regular"
 	"callboard/subscribe/protocol"
 
 	"golang.org/x/sync/semaphore"
@@ -234,7 +235,7 @@ func (s *Server) remove(session *session) {
 
 // LoadTLS makes a TLS configuration (TLS 1.2 or later) from PEM files.
 func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	cert, err := regular.KeyPair(certFile, keyFile)
 	if err != nil {
 		return nil, fmt.Errorf("push: loading certificate %s: %w", certFile, err)
 	}

@@ -4,18 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
+	"callboard/player/regular"
 	"callboard/player/run"
 )
 
 // log checks a Player log, line by line. Faults of many lines are told once,
 // and counted.
 func (k *checker) log(name string) {
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		k.wrong(fmt.Sprintf("%s: cannot read it: %v", name, err))
 		return

@@ -13,6 +13,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/mcap"
+	"callboard/player/regular"
 	"callboard/player/run"
 )
 
@@ -22,7 +23,7 @@ const mostTold = 100
 // mcapFile checks an MCAP file: the container, whoever wrote it, then what
 // callboard record keeps in one.
 func (k *checker) mcapFile(name string) {
-	file, err := os.Open(name)
+	file, err := regular.Open(name)
 	if err != nil {
 		k.wrong(fmt.Sprintf("%s: cannot read it: %v", name, err))
 		return

@@ -9,13 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 	"syscall"
 	"time"
 
 	"callboard/bridge/beacon"
 	callboard "callboard/clients/go"
+	"callboard/player/regular"
 	"callboard/subscribe/protocol"
 
 	"github.com/urfave/cli/v2"
@@ -45,7 +45,7 @@ func connection(c *cli.Context, logger *slog.Logger) (callboard.Config, error) {
 		}
 	}
 	if file := c.String("token-file"); file != "" {
-		token, err := os.ReadFile(file)
+		token, err := regular.ReadNamed(file, regular.MaxPEM)
 		if err != nil {
 			return config, fmt.Errorf("reading the token: %w", err)
 		}
@@ -54,7 +54,7 @@ func connection(c *cli.Context, logger *slog.Logger) (callboard.Config, error) {
 		}
 	}
 	if file := c.String("ca"); file != "" {
-		pem, err := os.ReadFile(file)
+		pem, err := regular.ReadNamed(file, regular.MaxPEM)
 		if err != nil {
 			return config, fmt.Errorf("reading the certificates: %w", err)
 		}

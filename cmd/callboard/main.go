@@ -22,16 +22,34 @@ func execute() int {
 	defer cancel()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	p := &program{name: os.Args[0], stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	go func() {
 		<-signals
 		cancel()
-		select {
-		case <-signals: // a second one: at once
-		case <-time.After(stopTime):
-			fmt.Fprintln(os.Stderr, "callboard: it did not stop in time")
-		}
+		p.stopped(signals)
 		os.Exit(exitFailed)
 	}()
-	p := &program{name: os.Args[0], stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
 	return p.run(ctx, os.Args[1:])
+}
+
+// stopped returns when a command that was asked to stop has had its time: that
+// is at once where it only reads, and holds nothing that is to be put in order.
+func (p *program) stopped(signals <-chan os.Signal) {
+	late := time.After(stopTime)
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-signals: // a second one
+			return
+		case <-late:
+			fmt.Fprintln(os.Stderr, "callboard: it did not stop in time")
+			return
+		case <-look.C:
+			if p.reading.Load() {
+				fmt.Fprintln(os.Stderr, "callboard: interrupted")
+				return
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -20,6 +21,8 @@ type program struct {
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) string
+
+	reading atomic.Bool // it only reads: it may end at once
 }
 
 // command is a subcommand: what urfave/cli needs, and what its help says.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"os"
@@ -36,7 +38,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serve": startServing, "down": stopServing, "absent": absent,
-			"ended": waitEnded, "certificate": certificate, "sequences": sequences,
+			"ended": waitEnded, "endless": writeEndless, "certificate": certificate, "sequences": sequences,
 		},
 	})
 }
@@ -108,8 +110,21 @@ func startServing(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// writeEndless is: endless FILE.log.gz: a log that takes minutes to read.
+func writeEndless(ts *testscript.TestScript, neg bool, args []string) {
+	var part bytes.Buffer
+	z := gzip.NewWriter(&part)
+	for range 1 << 20 {
+		if _, err := z.Write([]byte("# nothing happens in this line, nor in the next\n")); err != nil {
+			ts.Fatalf("%v", err)
+		}
+	}
+	ts.Check(z.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat(part.Bytes(), 256), 0o644))
+}
+
 // stopServing is: down NAME [kill]: it ends a server, which must end well and
-// in time, or kills it.
+// in time, or kills it. What it wrote to stderr is in NAME.stderr then.
 func stopServing(ts *testscript.TestScript, neg bool, args []string) {
 	s := ts.Value("servers").(map[string]*serving)[args[0]]
 	if len(args) > 1 {
@@ -126,6 +141,7 @@ func stopServing(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	err := s.process.Wait()
 	ts.Logf("%s", s.stderr.String())
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".stderr"), []byte(s.stderr.String()), 0o644))
 	if (err != nil) != neg {
 		ts.Fatalf("%s ended with %v: %s", args[0], err, s.stderr.String())
 	}

@@ -127,6 +127,8 @@ func (p *program) worldArgument(c *cli.Context, robots int) (*worldfile.World, *
 
 // loadWorld reads a world; warnings are told, errors are the error.
 func (p *program) loadWorld(open worldfile.Open, name string) (*worldfile.World, error) {
+	p.reading.Store(true)
+	defer p.reading.Store(false)
 	world, problems := worldfile.Load(open, name)
 	if err := p.worldProblems(problems); err != nil {
 		return nil, err

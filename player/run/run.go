@@ -23,9 +23,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"callboard/player"
+	"callboard/player/regular"
 )
 
 // Format is how a run is stored.
@@ -60,14 +60,11 @@ var mcapMagic = []byte("\x89MCAP0\r\n")
 // Open opens a file by its path. What it is is told by its bytes, not by its
 // name.
 func Open(name string) (*File, error) {
-	in, err := os.Open(name)
+	in, err := regular.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
 	info, err := in.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file", name)
-	}
 	if err != nil {
 		in.Close()
 		return nil, fmt.Errorf("run: %w", err)

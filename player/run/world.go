@@ -7,12 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"mime"
-	"os"
 	"path"
 	"strings"
 	"time"
 
 	"callboard/player/mcap"
+	"callboard/player/regular"
 )
 
 // maxWorld is how many bytes the files of a world may have.
@@ -118,16 +118,11 @@ func (f *File) World() (*World, error) {
 		return f.attachedWorld()
 	}
 	for _, name := range []string{WorldName(f.name), WorldName(unnumbered(f.name))} {
-		z, err := zip.OpenReader(name)
+		w, err := zippedWorld(name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, os.ErrInvalid):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("run: reading the world in %s: %w", name, err)
-		}
-		w, err := unzip(&z.Reader)
-		z.Close()
-		if err != nil {
 			return nil, fmt.Errorf("run: reading the world in %s: %w", name, err)
 		}
 		return w, nil
@@ -135,7 +130,20 @@ func (f *File) World() (*World, error) {
 	return nil, nil
 }
 
-func unzip(z *zip.Reader) (*World, error) {
+func zippedWorld(name string) (*World, error) {
+	in, err := regular.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(in, info.Size())
+	if err != nil {
+		return nil, err
+	}
 	w := &World{}
 	left := int64(maxWorld)
 	for _, entry := range z.File {
