@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-
-	"callboard/subscribe/protocol"
 )
 
 // directory is the registry of the network, at the broker that the
@@ -107,6 +105,12 @@ func (b *Broker) onRegistry(from BrokerID, body RegistryMessage) {
 		if from == b.cfg.Registry {
 			b.onSources(m)
 		}
+	case *Watch:
+		b.onWatch(from, m)
+	case *Robots:
+		b.onRobots(from, m)
+	case *Told:
+		b.onTold(m)
 	}
 }
 
@@ -124,7 +128,7 @@ func (b *Broker) register(whole bool) {
 	if whole {
 		for _, name := range b.registry.names {
 			r := b.registry.robots[name]
-			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Up: r.up, Since: r.since, Refused: r.refused})
+			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Refused: r.refused})
 		}
 	}
 	b.route(b.cfg.Registry, m)
@@ -156,7 +160,7 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 		r.version, r.known = m.Version, true
 		robots := make([]*robot, 0, len(m.Robots))
 		for _, a := range m.Robots {
-			robots = append(robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, bounds: a.Bounds, up: a.Up, since: a.Since, refused: a.Refused})
+			robots = append(robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, bounds: a.Bounds, refused: a.Refused})
 		}
 		b.claim(from, robots)
 	case r.version != m.Version || !r.known:
@@ -295,9 +299,9 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 		} else if w.hash != c.Hash {
 			w.hash, w.known, w.wants = c.Hash, false, nil
 		}
-		if c.Version != w.version || c.Whole || !w.known || c.States {
+		if c.Version != w.version || c.Whole || !w.known {
 			one := b.sourcesOf(w)
-			b.answerLookup(c, w, from, &one)
+			b.answerLookup(c, w, &one)
 			answer.Clients = append(answer.Clients, one)
 		}
 	}
@@ -323,7 +327,7 @@ func (b *Broker) takeWants(w *whereabouts, c *ClientLookup) {
 }
 
 // answerLookup adds what an edge asks for beside source brokers.
-func (b *Broker) answerLookup(c *ClientLookup, w *whereabouts, edge BrokerID, one *ClientSources) {
+func (b *Broker) answerLookup(c *ClientLookup, w *whereabouts, one *ClientSources) {
 	d := &b.directory
 	if !w.known {
 		return
@@ -333,32 +337,6 @@ func (b *Broker) answerLookup(c *ClientLookup, w *whereabouts, edge BrokerID, on
 			one.Missing = append(one.Missing, id)
 		}
 	}
-	if !c.States {
-		return
-	}
-	one.Told = true
-	for _, id := range slices.Sorted(maps.Keys(d.brokers)) {
-		r := d.brokers[id]
-		if id == edge {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(r.robots)) {
-			robot := r.robots[name]
-			if d.holders[robot.name] == id && (!robot.up || robot.since >= c.Since) && w.wantsRobot(robot.name) {
-				one.States = append(one.States, RobotPlace{Robot: robot.name, Broker: id, Stamp: r.stamp, Up: robot.up, Since: robot.since})
-			}
-		}
-	}
-}
-
-// wantsRobot reports whether a want of the client selects the robot.
-func (w *whereabouts) wantsRobot(name string) bool {
-	for _, s := range w.wants { // one is enough, whichever
-		if s.selector.matches(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // anyCanMatch tells whether a robot is registered that s can match.
@@ -402,9 +380,6 @@ func (b *Broker) lookUp(s *session) {
 
 func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
 	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, New: s.fresh && !s.settled, Claims: s.fresh || s.claims, Began: s.began, Hash: s.hash, Version: s.answer, Whole: whole}
-	if s.askStates && s.conn != nil {
-		c.States, c.Since = true, s.statesSince
-	}
 	if whole {
 		for _, p := range s.pending {
 			if p.lookup {
@@ -445,7 +420,7 @@ func (b *Broker) onSources(m *Sources) {
 		}
 		if c.Newest != (Epoch{}) { // G2
 			if c.Newest.Compare(Epoch{Attachment: s.epoch.Attachment, Edge: s.epoch.Edge}) > 0 {
-				b.attachedElsewhere(s, c.Newest.Attachment)
+				b.attachedElsewhere(s, c.Newest)
 			}
 			continue
 		}
@@ -484,55 +459,7 @@ func (b *Broker) onSources(m *Sources) {
 			}
 			b.settlePending(s)
 		}
-		if c.Told {
-			b.tellStates(s, c.States)
-		}
 	}
-}
-
-// statesPeriods is how long the registry is asked for robots' states after a
-// client has come. What changes until its subscribe has turned the route may be
-// told to the old edge only, and be under way to the registry as long again.
-const statesPeriods = 3
-
-// tellStates tells a client that has come from elsewhere what has become of
-// robots of other brokers: what was said on its way may have missed it.
-func (b *Broker) tellStates(s *session, robots []RobotPlace) {
-	if !s.askStates || s.conn == nil || !s.conn.ready {
-		return // asked for again
-	}
-	if b.now >= s.statesUntil {
-		s.askStates = false
-	}
-	for i := range robots {
-		r := &robots[i]
-		state := placed{r.Broker, r.Up, r.Since}
-		if s.statesTold[r.Robot] == state {
-			continue
-		}
-		if s.statesTold == nil {
-			s.statesTold = map[string]placed{}
-		}
-		s.statesTold[r.Robot] = state
-		b.tellPlace(s, r)
-	}
-	if !s.askStates {
-		s.statesTold = nil
-	}
-}
-
-func (b *Broker) tellPlace(s *session, r *RobotPlace) {
-	source := SourceWord(r.Broker, r.Stamp)
-	for _, in := range s.inboxes {
-		if in.key.Source == r.Broker && !in.ended {
-			source = in.word
-		}
-	}
-	state := protocol.RobotAway
-	if r.Up {
-		state = protocol.RobotUp
-	}
-	b.sendRobot(s, &protocol.Robot{Op: protocol.OpRobot, Robot: r.Robot, Source: source, State: state, Since: r.Since.Seconds()})
 }
 
 // nameSource makes a key for a source broker that has no live one in this

@@ -74,7 +74,7 @@ func (b *Broker) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended
 		b.endEntry(e)
 		return true
 	case s != nil: // it has attached elsewhere since
-		b.attachedElsewhere(s, epoch.Attachment)
+		b.attachedElsewhere(s, epoch)
 	case r != nil && r.down != from:
 		b.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
 	}
@@ -137,13 +137,16 @@ func (b *Broker) endHere(in *inbox) {
 
 // attachedElsewhere is L4: the client's connection here is closed, and its
 // other keys have one lease to be fetched.
-func (b *Broker) attachedElsewhere(s *session, newest uint64) {
-	s.newest = max(s.newest, newest)
+func (b *Broker) attachedElsewhere(s *session, epoch Epoch) {
 	if s.elsewhere == 0 {
 		s.elsewhere = max(b.now, 1)
 	}
 	if s.conn != nil {
-		b.conflict(s, newest)
+		b.conflict(s, epoch.Attachment)
+	}
+	if epoch.Attachment > s.newest {
+		s.newest, s.newestEdge = epoch.Attachment, epoch.Edge
+		b.handTold(s)
 	}
 }
 

@@ -58,8 +58,9 @@ func (b *Broker) newFar(s *session, k Key, num uint64) *inbox {
 	in := b.emptyInbox(s, k, num)
 	in.handle, in.far = b.lastHandle, &far{}
 	b.far[in.handle] = in
-	s.addInbox(in)
+	b.addInbox(s, in)
 	b.recordFar(in)
+	b.tellRoster(s, b.rosters[k.Source], s.upTo[k.Source])
 	return in
 }
 
@@ -102,7 +103,7 @@ func (s *set) whole() *SetChange {
 func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange, missing *Missing) {
 	r := b.routes[k]
 	if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1
-		b.attachedElsewhere(s, r.epoch.Attachment)
+		b.attachedElsewhere(s, r.epoch)
 		return
 	}
 	in := b.inboxOf(k)
@@ -379,11 +380,6 @@ func (b *Broker) onEvent(m *EventMessage) {
 		return
 	}
 	s := in.session
-	if m.Robot != nil && s.conn != nil && s.conn.ready && s.wants(m.Robot.Robot) {
-		b.sendRobot(s, &protocol.Robot{
-			Op: protocol.OpRobot, Robot: m.Robot.Robot, Source: in.word, State: m.Robot.State, Lost: m.Robot.Lost, Since: m.Robot.Since.Seconds(),
-		})
-	}
 	if m.Error != nil {
 		if sub := s.subs[m.Error.ID]; sub != nil {
 			b.tellFailed(s, sub, m.Error)

@@ -80,7 +80,7 @@ func (b *Broker) joinAgain(r *route) {
 // and gives what comes after num. What the source broker retains it keeps.
 func (b *Broker) handOver(k Key, epoch Epoch, num uint64) []Item {
 	if s := b.sessionOf(k); s != nil && s.epoch.Compare(epoch) < 0 {
-		b.attachedElsewhere(s, epoch.Attachment)
+		b.attachedElsewhere(s, epoch)
 	}
 	if e := b.keys[k]; e != nil {
 		if e.session != nil {

@@ -12,10 +12,12 @@ import (
 
 // maxAttachment is the highest attachment that a client may count to: every
 // JSON number up to it is exact. maxWord bounds the words for sessions and
-// sources, in bytes.
+// sources and robots' names, in bytes, and maxAway how many robots a hello may
+// list as away.
 const (
 	maxAttachment = 1<<53 - 1
 	maxWord       = 512
+	maxAway       = 100_000
 )
 
 // resumed is what a hello says of a source.
@@ -50,6 +52,10 @@ func (b *Broker) hello(h *Hello) {
 	s := b.attach(h, birth, newest)
 	before := s.hash
 	ended, put, tell := b.listed(s, h.Subscriptions, h.Session != "")
+	if s.listed = h.Away != nil && h.Session != ""; s.listed {
+		b.listAway(s, *h.Away)
+	}
+	b.unfollow(s)
 	if b.resume(s, nums, before, change(before, ended, put)) { // the matcher gets the whole set
 		ended, put = nil, nil
 	}
@@ -109,6 +115,9 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 		}
 	} else if len(h.Num) > 0 {
 		return bad("num belongs to a session; expected session beside it")
+	}
+	if h.Away != nil && (len(*h.Away) > maxAway || slices.ContainsFunc(*h.Away, func(name string) bool { return len(name) > maxWord })) {
+		return bad("away lists %d robots; expected up to %d, of names up to %d bytes", len(*h.Away), maxAway, maxWord)
 	}
 	if len(h.Num) > maxSources {
 		return bad("num lists %d sources; expected up to %d", len(h.Num), maxSources)
@@ -175,34 +184,39 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 	if h.Attachment != nil {
 		epoch.Attachment = *h.Attachment
 	}
-	heard := never
 	if s != nil && s.conn != nil {
-		heard = s.conn.heard // it may have been dead since
 		b.conflict(s, epoch.Attachment)
 	}
 	if s != nil && (h.Session == "" || birth != s.birth) {
 		b.endSession(s)
 		s = nil
 	}
-	since := never
+	stayed := true // it has been nowhere else
 	if s == nil {
 		if h.Session == "" {
 			birth = Session(epoch)
 		} else {
-			since = 0 // what it missed elsewhere is not known
+			stayed = !b.networked
 		}
 		s = b.newSession(client, birth, epoch)
 		s.anonymous, s.fresh = h.Client == "", !h.resumes()
 	} else {
-		s.epoch, since = epoch, min(s.seen, heard)
+		if h.Attachment == nil {
+			stayed = newest == s.epoch.Attachment
+		} else {
+			stayed = *h.Attachment == s.epoch.Attachment+1
+		}
+		stayed = stayed && s.elsewhere == 0 || !b.networked
+		if !s.roamed {
+			s.toldAt = s.epoch.Attachment
+		}
+		s.epoch = epoch
 	}
-	s.elsewhere, s.newest, s.unsure = 0, 0, false
-	s.askStates, s.statesSince = since != never, since
-	s.statesUntil, s.statesTold = b.now+statesPeriods*Instant(b.cfg.Heartbeat), nil
-	if since == 0 { // nobody is away for longer
-		s.statesSince = max(0, b.now-Instant(b.cfg.Inbox.Keep))
+	s.elsewhere, s.newest, s.newestEdge, s.unsure = 0, 0, "", false
+	if !stayed {
+		b.awaitTold(s, h.Attachment == nil)
 	}
-	s.conn = &conn{id: h.Conn, session: s, rights: newRights(h.Allowed), since: since, heard: b.now}
+	s.conn = &conn{id: h.Conn, session: s, rights: newRights(h.Allowed), heard: b.now}
 	b.conns[h.Conn] = s.conn
 	if !s.anonymous {
 		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch})
@@ -282,7 +296,7 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		case r.source != b.cfg.ID && b.isDead(key): // U3
 			in := b.emptyInbox(s, key, r.num)
 			in.ended = true
-			s.addInbox(in)
+			b.addInbox(s, in)
 		case r.source != b.cfg.ID:
 			b.edgeSubscribe(s, key, r.num, before, nil, nil)
 		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num <= e.known:
@@ -328,7 +342,7 @@ func (b *Broker) forgotten(s *session, key Key, num uint64) {
 	b.outlive(key)
 	in := b.emptyInbox(s, key, num)
 	in.ended = true
-	s.addInbox(in)
+	b.addInbox(s, in)
 }
 
 func (b *Broker) welcome(s *session) {

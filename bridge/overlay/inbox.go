@@ -23,7 +23,11 @@ type inbox struct {
 	far     *far   // of a key whose source is elsewhere
 }
 
-func (s *session) addInbox(in *inbox) {
+func (b *Broker) addInbox(s *session, in *inbox) {
+	b.use(in.key.Source)
+	if _, awaited := s.awaits[in.key.Source]; s.roamed && !awaited && !s.follows(b, in.key.Source) {
+		b.await(s, in.key.Source)
+	}
 	at, _ := slices.BinarySearchFunc(s.inboxes, in.key, func(in *inbox, k Key) int { return in.key.Compare(k) })
 	s.inboxes = slices.Insert(s.inboxes, at, in)
 }
@@ -61,6 +65,7 @@ func (b *Broker) dropInbox(in *inbox) {
 	if s := in.session; s != nil {
 		if at := slices.Index(s.inboxes, in); at >= 0 {
 			s.inboxes = slices.Delete(s.inboxes, at, at+1)
+			b.unuse(in.key.Source)
 		}
 	}
 	if in.entry != nil {

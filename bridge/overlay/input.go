@@ -44,6 +44,7 @@ type Hello struct {
 	Session       string            // to resume; "" begins another session
 	Num           map[string]uint64 // source word → highest number processed
 	Subscriptions []*Subscription   // all that are to go on, in the client's order, compiled
+	Away          *[]string         // robots that it was told are away; nil: it does not say
 	Refused       []protocol.Error  // those listed that did not compile: told after welcome; they do not go on
 }
 

@@ -14,9 +14,6 @@ type Instant int64
 // Duration is a length of time in µs.
 type Duration int64
 
-// never is later than any time.
-const never Instant = 1 << 62
-
 // Second is one second.
 const Second Duration = 1_000_000
 

@@ -142,21 +142,12 @@ func (it *Item) size() int {
 	return itemSize(it.Reading, it.Names)
 }
 
-// EventMessage tells a client's edge something that is not numbered: a robot's
-// state, a condition that failed, or how many robots match.
+// EventMessage tells a client's edge something that is not numbered: a
+// condition that failed, or how many robots match.
 type EventMessage struct {
 	Key    Key
-	Robot  *RobotEvent
 	Error  *protocol.Error // ID is the subscription's
 	Counts []RobotCount
-}
-
-// RobotEvent is a robot's state.
-type RobotEvent struct {
-	Robot string
-	State string
-	Lost  *uint64
-	Since Instant
 }
 
 // RobotCount tells how many robots of the source broker match a subscription.
@@ -203,7 +194,8 @@ func (*RoutedMessage) message()      {}
 
 // RegistryMessage is what a RoutedMessage carries. Brokers and the registry
 // tell each other a *Register, *RegisterAgain, *Refusals, *Lookup or *Sources; brokers ask
-// each other by *Call and *CallAnswer.
+// each other by *Call and *CallAnswer; edges watch source brokers' robots by
+// *Watch and *Robots, and hand over what a client was told of them by *Told.
 type RegistryMessage interface{ registryMessage() }
 
 // Register tells the registry a source broker's stamp and robots. Once a
@@ -222,8 +214,6 @@ type Advertisement struct {
 	World   string
 	Devices []string // nil: not known yet
 	Bounds  []Bound
-	Up      bool
-	Since   Instant
 	Refused bool // the registry has given its name to another broker
 }
 
@@ -263,8 +253,6 @@ type ClientLookup struct {
 	Whole      bool    // Wants are there
 	Wants      []Want
 	Ask        []string // subscriptions of which it is asked whether any robot can match them
-	States     bool     // and for the states of robots elsewhere: those that are away, or changed since
-	Since      Instant
 }
 
 // Want is what the registry's test needs to know of a subscription.
@@ -294,23 +282,64 @@ type ClientSources struct {
 	Newest    Epoch          // the newest attachment and edge known, if it is another (G2)
 	Sources   []SourceBroker // all that were ever named in this session
 	Missing   []string       // of those that were asked for: no registered robot can match them
-	States    []RobotPlace   // if they were asked for
-	Told      bool           // they were
-}
-
-// RobotPlace is a robot's state and the broker that reads it.
-type RobotPlace struct {
-	Robot  string
-	Broker BrokerID
-	Stamp  Stamp
-	Up     bool
-	Since  Instant
 }
 
 // SourceBroker is a source broker with its stamp.
 type SourceBroker struct {
 	Broker BrokerID
 	Stamp  Stamp
+}
+
+// Watch asks a source broker for its robots' availability: once a period, and
+// at once by an edge that knows nothing of them. That an answer comes shows
+// that the source broker is in reach. For a lease it tells of changes unasked.
+type Watch struct{ Version uint64 }
+
+// Robots answers a Watch, or tells of a change: all that has changed since a
+// version, maybe nothing.
+type Robots struct {
+	From, Version uint64
+	Whole         bool // Robots are all there are
+	Robots        []Availability
+}
+
+// Availability is what has become of a robot, as the broker that reads it sees
+// it. Versions count the changes of that broker's robots, across restarts too.
+type Availability struct {
+	Robot     string
+	Up        bool
+	Since     Instant // of the state
+	Before    Instant // of the state before
+	Changed   uint64  // the version with which anything of this changed last
+	Gone      uint64  // with which it was last found to be away
+	Dropped   uint64  // with which readings of it were lost last; 0: never
+	Lost      uint64  // how many in all, as far as known
+	Uncounted bool    // the last time it was not known how many
+}
+
+// Told hands over to a client's new edge what the client was told of robots.
+type Told struct {
+	Client     string
+	Session    Session
+	Attachment uint64 // under which it was told
+	Whole      bool   // of source brokers that are not in Seen it was told nothing
+	Seen       []SeenSource
+	Awaited    []SeenSource // that edge was waiting itself; since these it has told nothing
+	Away       []AwayRobot
+}
+
+// SeenSource is a source broker, and the version of its robots up to which a
+// client was told what has become of them.
+type SeenSource struct {
+	Broker  BrokerID
+	Version uint64
+}
+
+// AwayRobot is a robot that a client was told is away, and not yet that it is
+// back.
+type AwayRobot struct {
+	Robot  string
+	Broker BrokerID // that reads it
 }
 
 // Call is a question to a broker.
@@ -337,3 +366,6 @@ func (*Refusals) registryMessage()      {}
 func (*RegisterAgain) registryMessage() {}
 func (*Lookup) registryMessage()        {}
 func (*Sources) registryMessage()       {}
+func (*Watch) registryMessage()         {}
+func (*Robots) registryMessage()        {}
+func (*Told) registryMessage()          {}

@@ -104,6 +104,13 @@ type Broker struct {
 	hastenAt      Instant // or of one after this, if robots are many
 	rerouted      bool    // paths may have changed: questions whose broker is out of reach end with this step
 
+	own      roster  // of this broker's robots
+	ownWhole uint64  // versions before it are not told as differences
+	news     bool    // those who watch this broker's robots are to be told at the end of this step
+	newsAt   Instant // or of one after this, if robots are many
+	rosters  map[BrokerID]*roster
+	watchers map[BrokerID]*watcher
+
 	calls    calls
 	registry registry
 	stats    Stats
@@ -138,6 +145,9 @@ func New(cfg Config) (*Broker, error) {
 		far:         map[Handle]*inbox{},
 		frames:      map[BrokerID][]Message{},
 		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}, ids: map[string]*whereabouts{}, holders: map[string]BrokerID{}, claims: map[string]int{}, fresh: map[string]bool{}},
+		own:         *newRoster(cfg.ID),
+		rosters:     map[BrokerID]*roster{},
+		watchers:    map[BrokerID]*watcher{},
 		calls:       newCalls(),
 		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
 	}, nil
@@ -210,6 +220,13 @@ func (b *Broker) Step(now Instant, in Input) {
 	if b.rerouted {
 		b.rerouted = false
 		b.failCalls()
+		b.watchAgain()
+	}
+	if b.news && b.now >= b.newsAt {
+		b.tellWatchers()
+		if len(b.registry.names) > fewRobots {
+			b.newsAt = b.now + Instant(b.cfg.Heartbeat)/4
+		}
 	}
 	if b.hasten && b.now >= b.hastenAt {
 		b.hasten = false
@@ -272,16 +289,20 @@ func (b *Broker) Outputs() []Output {
 	return b.out
 }
 
-// fewRobots are told to the registry at each change; of more a quarter of a
-// period's changes go together.
+// fewRobots are told to the registry and to edges at each change; of more a
+// quarter of a period's changes go together.
 const fewRobots = 64
 
 // Deadline is when the next Tick is due.
 func (b *Broker) Deadline() Instant {
+	due := b.period
 	if b.hasten {
-		return min(b.period, b.hastenAt)
+		due = min(due, b.hastenAt)
 	}
-	return b.period
+	if b.news {
+		due = min(due, b.newsAt)
+	}
+	return due
 }
 
 func (b *Broker) begin() {

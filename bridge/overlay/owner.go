@@ -190,13 +190,6 @@ func newRights(allowed []string) *rights {
 	return &rights{patterns: allowed, known: map[string]bool{}}
 }
 
-// sendRobot tells an attached client of a robot, if it may hear of it.
-func (b *Broker) sendRobot(s *session, m *protocol.Robot) {
-	if s.conn.rights.allow(m.Robot) {
-		b.send(s.conn.id, m)
-	}
-}
-
 // allow reports whether the connection may hear of the robot.
 func (r *rights) allow(robot string) bool {
 	if r == nil {

@@ -148,14 +148,14 @@ func TestAnotherTokensClientID(t *testing.T) {
 	o = newOwned(t, o.records)
 	intrude(10)
 	o.hello(20, "lab", "c", session, map[string]uint64{source: 1}, "r*")
-	o.expect(20, "welcome c", "r1 up", "#2 r1 skipped 0", "#3 r1 skipped 0")
+	o.expect(20, "welcome c", "r1 away", "r1 up", "#2 r1 skipped 0", "#3 r1 skipped 0")
 
 	// What the session is called is of no use to another token's client.
 	o.hello(29, "driver", "d", session, map[string]uint64{source: 1}, "x*")
 	o.expect(29, "error forbidden", "closed forbidden")
 	_, birth := cutOwnerMark(session)
 	o.hello(30, "driver", "d", birth, map[string]uint64{source: 1}, "x*")
-	o.expect(30, "welcome d", "x1 up", "gap")
+	o.expect(30, "welcome d", "gap")
 	if infos := o.b.Clients(); len(infos) != 2 || infos[0].Owner+infos[0].Client != "driverd" || infos[1].Owner+infos[1].Client != "labc" {
 		t.Errorf("clients: %+v", infos)
 	}
@@ -178,7 +178,7 @@ func TestRightsAtDelivery(t *testing.T) {
 	}
 	o.sent = nil
 	o.hello(2, "lab", "c", session, map[string]uint64{source: 1}, "x*")
-	o.expect(2, "welcome c", "x1 up", "#3 x1 skipped 1", "#6 x1 skipped 2")
+	o.expect(2, "welcome c", "x1 away", "x1 up", "#3 x1 skipped 1", "#6 x1 skipped 2")
 	o.step(&RobotState{Robot: "r1", State: protocol.RobotAway, Since: o.now})
 	o.read("x1")
 	o.expect(2, "#8 x1 skipped 1")
@@ -187,7 +187,7 @@ func TestRightsAtDelivery(t *testing.T) {
 	o = newOwned(t, o.records)
 	o.sent = nil
 	o.hello(3, "lab", "c", session, map[string]uint64{source: 1}, "r*") // those that it had before
-	o.expect(3, "welcome c", "r1 up")
+	o.expect(3, "welcome c", "r1 away", "r1 up")
 	o.step(&Disconnected{Conn: 3})
 	o.step(&Hello{Conn: 4, Client: "c", Owner: "lab", Session: session, Num: map[string]uint64{source: 1}, Allowed: []string{}})
 	o.read("x1")

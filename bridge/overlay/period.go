@@ -27,6 +27,10 @@ func (b *Broker) passTime() {
 			continue
 		}
 		b.refreshKeys(s)
+		b.passAwaits(s)
+		if s.elsewhere != 0 {
+			b.handTold(s)
+		}
 		b.settleLate(s)
 		for _, in := range s.inboxes { // L1: the edge is here, so refreshing is no message
 			if in.entry != nil {
@@ -37,6 +41,7 @@ func (b *Broker) passTime() {
 	}
 	if b.networked {
 		b.passLeases()
+		b.passRosters()
 		b.register(false)
 		b.lookUpAll()
 		b.forgetDirectory()

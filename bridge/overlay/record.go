@@ -103,6 +103,18 @@ type PassedRecord struct {
 	From, To uint64
 }
 
+// ToldRecord says that a session's client was told what has become of Source's
+// robots, up to Version (0: as before); and that it was told that Robot is away,
+// or not any more. Robot "": none.
+type ToldRecord struct {
+	Client  string
+	Source  BrokerID
+	Version uint64
+	Robot   string
+	Away    bool
+}
+
+func (*ToldRecord) record()             {}
 func (*StampRecord) record()            {}
 func (*SessionRecord) record()          {}
 func (*SessionEnded) record()           {}

@@ -176,7 +176,13 @@ func (b *Broker) onRefusals(m *Refusals) {
 			b.registry.version++ // what can be matched has changed
 			b.advertised()       // and the registry is told that it is known
 		}
+		moved := refused != r.refused
 		r.refused, r.holder, r.rival = refused, holder, rivals[name]
+		if moved && refused {
+			b.disappear(r)
+		} else if moved {
+			b.appear(r)
+		}
 		b.put(&RobotRefused{Robot: name, Refused: refused, Holder: holder, Rival: r.rival})
 	}
 }

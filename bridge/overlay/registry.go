@@ -4,8 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"callboard/subscribe/protocol"
 )
 
 // registry is who knows advertisements. Without neighbours it knows the
@@ -24,11 +22,10 @@ type robot struct {
 	name, world string
 	devices     []string // nil: not known
 	bounds      []Bound
-	up          bool
-	since       Instant
-	refused     bool     // the name is another broker's
-	holder      BrokerID // whose
-	rival       BrokerID // another broker that was refused it
+	now         *Availability // not in the view while it is refused
+	refused     bool          // the name is another broker's
+	holder      BrokerID      // whose
+	rival       BrokerID      // another broker that was refused it
 }
 
 // selector is the part of a subscription that robots' names must match. Equal
@@ -188,7 +185,7 @@ func (b *Broker) advertise(in *Advertise) {
 	b.registry.event++
 	b.advertised()
 	for _, s := range b.order {
-		if s.local == nil && s.elsewhere == 0 && s.selects(b, r) && s.anySub(r.canMatch) {
+		if s.local == nil && s.elsewhere == 0 && s.selects(b, r.name) && s.anySub(r.canMatch) {
 			b.enter(s, nil)
 		}
 	}
@@ -198,12 +195,13 @@ func (b *Broker) advertise(in *Advertise) {
 func (b *Broker) robot(name string) *robot {
 	r := b.registry.robots[name]
 	if r == nil {
-		r = &robot{name: name, since: b.now}
+		r = &robot{name: name, now: &Availability{Robot: name, Since: b.now}}
 		b.registry.robots[name] = r
 		at, _ := slices.BinarySearch(b.registry.names, name)
 		b.registry.names = slices.Insert(b.registry.names, at, name)
 		b.registry.version++
 		b.advertised()
+		b.appear(r)
 	}
 	return r
 }
@@ -217,7 +215,8 @@ func (b *Broker) advertised() {
 // withdraw takes an advertisement back. Keys stay: a source broker once named
 // stays named until the session ends (G1).
 func (b *Broker) withdraw(in *Withdraw) {
-	if b.registry.robots[in.Robot] == nil {
+	r := b.registry.robots[in.Robot]
+	if r == nil {
 		return
 	}
 	delete(b.registry.robots, in.Robot)
@@ -225,63 +224,16 @@ func (b *Broker) withdraw(in *Withdraw) {
 	b.registry.names = slices.Delete(b.registry.names, at, at+1)
 	b.registry.version++
 	b.advertised()
-}
-
-// robotState tells all clients whose subscriptions match the robot.
-func (b *Broker) robotState(in *RobotState) {
-	r := b.robot(in.Robot)
-	if in.State != protocol.RobotOverflow {
-		if up := in.State == protocol.RobotUp; up != r.up {
-			b.advertised()
-		}
-		r.up, r.since = in.State == protocol.RobotUp, in.Since
-	}
-	if r.refused {
-		return
-	}
-	b.registry.event++
-	for _, s := range b.order {
-		if s.conn != nil && s.conn.ready && s.selects(b, r) {
-			b.tellRobot(s, r.name, in.State, in.Lost, in.Since)
-		}
-	}
-	for _, e := range b.awayEntries() {
-		if e.members.selects(b, r) {
-			b.event(e, &EventMessage{Robot: &RobotEvent{Robot: r.name, State: in.State, Lost: in.Lost, Since: in.Since}})
-		}
-	}
+	b.disappear(r)
 }
 
 // selects tells whether a subscription of the set selects the robot of the
 // present event.
-func (s *set) selects(b *Broker, r *robot) bool {
+func (s *set) selects(b *Broker, robot string) bool {
 	for sel := range s.selectors { // one is enough, whichever
-		if b.registry.ask(sel, r.name) {
+		if b.registry.ask(sel, robot) {
 			return true
 		}
 	}
 	return false
-}
-
-func (b *Broker) tellRobot(s *session, name, state string, lost *uint64, since Instant) {
-	source := SourceWord(b.cfg.ID, b.stamp)
-	if s.local != nil {
-		source = s.local.inbox.word
-	}
-	b.sendRobot(s, &protocol.Robot{Op: protocol.OpRobot, Robot: name, Source: source, State: state, Lost: lost, Since: since.Seconds()})
-}
-
-// tellRobots tells of robots that are away; and of all that changed since the
-// client was last here.
-func (b *Broker) tellRobots(s *session, matches func(name string) bool, since Instant) {
-	for _, name := range b.registry.names {
-		r := b.registry.robots[name]
-		if !r.refused && (!r.up || r.since >= since) && matches(name) {
-			state := protocol.RobotAway
-			if r.up {
-				state = protocol.RobotUp
-			}
-			b.tellRobot(s, name, state, nil, r.since)
-		}
-	}
 }

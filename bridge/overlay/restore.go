@@ -63,6 +63,10 @@ func (b *Broker) restore(records []Record) {
 			b.restoreGap(r)
 		case *PassedRecord:
 			b.restorePassed(r)
+		case *ToldRecord:
+			if s := b.sessions[r.Client]; s != nil {
+				s.restoreTold(r)
+			}
 		}
 	}
 	clear(b.out)
@@ -101,7 +105,7 @@ func (b *Broker) restoreEntry(r *EntryRecord) {
 	case !r.Own && e.session == nil && s != nil && s.local == nil:
 		b.freeSet(e.members)
 		e.members, e.inbox.members, e.session, e.inbox.session = s.set, s.set, s, s
-		s.addInbox(e.inbox)
+		b.addInbox(s, e.inbox)
 	}
 	if e.set != r.Set || len(e.sets) == 0 {
 		e.sets.add(r.Set, r.Epoch)
@@ -127,7 +131,7 @@ func (b *Broker) restoreFar(r *EntryRecord) {
 	in := b.emptyInbox(s, r.Key, r.Num)
 	in.handle, in.far = r.Handle, &far{}
 	b.far[r.Handle] = in
-	s.addInbox(in)
+	b.addInbox(s, in)
 }
 
 func (b *Broker) restoreGiven(r *GivenRecord) {
@@ -191,6 +195,7 @@ func (b *Broker) restorePassed(r *PassedRecord) {
 // are left go into the matcher.
 func (b *Broker) start(lost bool) {
 	b.started = true
+	b.ownWhole = b.ownVersion()
 	b.period = b.now + Instant(b.cfg.Heartbeat)
 	known := b.stamp
 	if known == 0 || lost {

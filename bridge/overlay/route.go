@@ -322,6 +322,6 @@ func (b *Broker) moveHere(e *entry, s *session) (drop []string, put []*sub) {
 	e.members, e.inbox.members = s.set, s.set
 	e.session, e.inbox.session, s.local = s, s, e
 	e.seen = b.now
-	s.addInbox(e.inbox)
+	b.addInbox(s, e.inbox)
 	return drop, put
 }

@@ -43,17 +43,8 @@ type session struct {
 	lookedUp  bool    // and it has answered
 	answer    uint64  // with this version
 
-	askStates   bool // the registry is to tell of robots elsewhere: it has come from another edge, or was away
-	statesSince Instant
-	statesUntil Instant           // and is asked again until then: changes are under way to it when the client comes
-	statesTold  map[string]placed // what it has told since
-}
-
-// placed is a robot's state as a client was told it.
-type placed struct {
-	broker BrokerID
-	up     bool
-	since  Instant
+	newestEdge BrokerID // where the newest attachment is
+	told
 }
 
 // set is all subscriptions of a client: of its session at the edge, and of its
@@ -89,7 +80,6 @@ type conn struct {
 	rights   *rights
 	welcomed bool    // it has had its welcome
 	ready    bool    // all that hello listed has had its subscribed: notifications may go
-	since    Instant // when the client was last here, before
 	heard    Instant // when it last said something
 }
 
@@ -239,6 +229,7 @@ func (b *Broker) disconnected(c Conn) {
 
 // detach takes a session's connection away: all that it has not acknowledged waits again.
 func (b *Broker) detach(s *session) {
+	b.noteSeen(s)
 	delete(b.conns, s.conn.id)
 	s.conn, s.seen, s.pending = nil, b.now, nil
 	for _, in := range slices.Clone(s.inboxes) {

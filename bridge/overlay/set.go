@@ -157,6 +157,7 @@ func (b *Broker) unsubscribe(in *Unsubscribe) {
 		before := s.hash
 		b.nextRevision(s)
 		b.endSub(s, old)
+		b.unfollow(s)
 		b.changeSet(s, before, []string{in.ID}, nil, nil, false)
 	}
 	b.send(in.Conn, reply)
@@ -273,7 +274,7 @@ func (b *Broker) tellSubscribed(s *session, p pending) {
 	}
 	b.send(s.conn.id, message)
 	if p.fresh {
-		b.tellRobots(s, sub.selector.matches, never)
+		b.tellRosters(s, func(BrokerID) uint64 { return 0 })
 	}
 }
 
@@ -300,8 +301,7 @@ func (b *Broker) installed(in *Installed) {
 	b.giveEarly(e)
 }
 
-// tellInstalled tells an edge that is elsewhere how many robots match, and
-// which of them are away.
+// tellInstalled tells an edge that is elsewhere how many robots match.
 func (b *Broker) tellInstalled(e *entry, in *Installed) {
 	m := &EventMessage{}
 	for _, id := range slices.Sorted(maps.Keys(in.Robots)) {
@@ -313,17 +313,12 @@ func (b *Broker) tellInstalled(e *entry, in *Installed) {
 		return
 	}
 	b.event(e, m)
-	for _, name := range b.registry.names {
-		if r := b.registry.robots[name]; !r.up && !r.refused && e.members.wants(name) {
-			b.event(e, &EventMessage{Robot: &RobotEvent{Robot: name, State: protocol.RobotAway, Since: r.since}})
-		}
-	}
 }
 
 // becomeReady lets notifications go: all that hello listed has had its subscribed.
 func (b *Broker) becomeReady(s *session) {
 	s.conn.ready = true
-	b.tellRobots(s, s.wants, s.conn.since)
+	b.tellRosters(s, func(id BrokerID) uint64 { return s.upTo[id] })
 	if s.anySub(func(sub *sub) bool { return sub.untold != nil }) {
 		for _, sub := range s.sorted() {
 			if sub.untold != nil {

@@ -65,13 +65,13 @@ func (b *Broker) enter(s *session, tell []*sub) {
 		if e.session == nil && e.epoch.Compare(s.epoch) < 0 {
 			b.adopt(e, s, 0, tell)
 		} else if e.session == nil { // S1
-			b.attachedElsewhere(s, e.epoch.Attachment)
+			b.attachedElsewhere(s, e.epoch)
 		}
 		return
 	}
 	e := b.newEntry(key, s.set, s.epoch)
 	e.session, e.inbox.session, s.local = s, s, e
-	s.addInbox(e.inbox)
+	b.addInbox(s, e.inbox)
 	b.routes[key] = &route{key: key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
 	b.recordEntry(e)
 	b.install(e, true, nil, s.sorted(), tell)

@@ -174,7 +174,7 @@ func (b *Broker) Robots() []RobotInfo {
 	all := make([]RobotInfo, 0, len(b.registry.names))
 	for _, name := range b.registry.names {
 		r := b.registry.robots[name]
-		all = append(all, RobotInfo{r.name, r.world, r.devices, r.up, r.since})
+		all = append(all, RobotInfo{r.name, r.world, r.devices, r.now.Up, r.now.Since})
 	}
 	return all
 }

@@ -25,6 +25,7 @@ var (
 	bucketMeta     = []byte("meta")
 	bucketSessions = []byte("sessions")      // client → session
 	bucketSubs     = []byte("subscriptions") // client, NUL, id → subscription
+	bucketTold     = []byte("told")          // client, NUL, name → what it was told of robots
 	bucketMembers  = []byte("members")       // handle, id → subscription of an entry's own set
 	bucketEntries  = []byte("entries")       // handle → entry
 	bucketItems    = []byte("items")         // handle, number → notification or gap
@@ -111,7 +112,7 @@ func (s *Store) readDatabase(path string) (err error) {
 	return s.db.View(s.load)
 }
 
-var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketEntries, bucketMembers, bucketItems, bucketReadings}
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketEntries, bucketMembers, bucketItems, bucketReadings}
 
 // errNew says that a database has nothing in it yet.
 var errNew = errors.New("the database is new")
@@ -239,6 +240,7 @@ func (s *Store) load(tx *bbolt.Tx) error {
 			return d.err
 		}),
 		each(bucketSubs, "subscription", func(_ []byte, d *decoder) error { s.restore(d.subscription()); return d.err }),
+		each(bucketTold, "what was told", func(_ []byte, d *decoder) error { s.restore(d.told()); return d.err }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { s.restore(d.entry()); return d.err }),
 		each(bucketMembers, "member", func(_ []byte, d *decoder) error { s.restore(d.entrySubscription()); return d.err }),
 		each(bucketReadings, "reading", func(k []byte, d *decoder) error {
@@ -293,6 +295,7 @@ func (s *Store) loaded(readings map[uint64]*readingState) error {
 	x.stampDirty = false
 	clear(x.dirtySessions)
 	clear(x.dirtySubs)
+	clear(x.dirtyTold)
 	clear(x.dirtyEntries)
 	clear(x.dirtyMembers)
 	for _, id := range slices.Sorted(maps.Keys(readings)) {

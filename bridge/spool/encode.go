@@ -28,6 +28,7 @@ const (
 	kindEntrySubscription
 	kindEntrySubscriptionEnded
 	kindUnsureSession
+	kindTold
 )
 
 // Flags of an entry.
@@ -92,6 +93,8 @@ func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
 			return nil, err
 		}
 		return append(append(b, kindEntrySubscription), value...), nil
+	case *overlay.ToldRecord:
+		return appendTold(append(b, kindTold), r), nil
 	case *overlay.EntrySubscriptionEnded:
 		return appendText(binary.AppendUvarint(append(b, kindEntrySubscriptionEnded), uint64(r.Handle)), r.ID), nil
 	}
@@ -132,6 +135,17 @@ func appendEntrySubscription(b []byte, r *overlay.EntrySubscription) ([]byte, er
 	b = binary.AppendUvarint(b, uint64(r.Handle))
 	b = binary.AppendUvarint(b, r.Born)
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...), nil
+}
+
+func appendTold(b []byte, r *overlay.ToldRecord) []byte {
+	b = appendText(b, r.Client)
+	b = appendText(b, string(r.Source))
+	b = binary.AppendUvarint(b, r.Version)
+	b = appendText(b, r.Robot)
+	if r.Away {
+		return append(b, 1)
+	}
+	return append(b, 0)
 }
 
 func appendEntry(b []byte, r *overlay.EntryRecord) []byte {
@@ -295,6 +309,10 @@ func (d *decoder) entrySubscription() *overlay.EntrySubscription {
 	return r
 }
 
+func (d *decoder) told() *overlay.ToldRecord {
+	return &overlay.ToldRecord{Client: d.text(), Source: overlay.BrokerID(d.text()), Version: d.uvarint(), Robot: d.text(), Away: d.byte() == 1}
+}
+
 func (d *decoder) entry() *overlay.EntryRecord {
 	r := &overlay.EntryRecord{Handle: overlay.Handle(d.uvarint())}
 	r.Key = overlay.Key{Client: d.text(), Session: overlay.Session(d.epoch()), Source: overlay.BrokerID(d.text()), Stamp: overlay.Stamp(d.uvarint())}
@@ -373,6 +391,8 @@ func (d *decoder) record() overlay.Record {
 		return &overlay.GapRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint(), New: d.uvarint(), Why: overlay.Why(d.byte())}
 	case kindPassed:
 		return &overlay.PassedRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint()}
+	case kindTold:
+		return d.told()
 	case kindEntrySubscription:
 		return d.entrySubscription()
 	case kindEntrySubscriptionEnded:

@@ -19,6 +19,7 @@ type index struct {
 
 	dirtySessions map[string]bool
 	dirtySubs     map[subKey]bool
+	dirtyTold     map[subKey]bool // by client, and the name of what it was told of
 	dirtyEntries  map[overlay.Handle]bool
 	dirtyMembers  map[memberKey]bool
 	deletes       [][]byte // keys of items that the database has
@@ -35,7 +36,13 @@ type memberKey struct {
 type sessionState struct {
 	record *overlay.SessionRecord
 	subs   map[string]*overlay.SubscriptionRecord
+	told   map[string]*overlay.ToldRecord // by what toldOf and toldUpTo name
 }
+
+// toldOf and toldUpTo name what is kept of what a client was told: that a robot
+// is away, and up to where it was told of a source broker's robots.
+func toldOf(robot string) string              { return "r" + robot }
+func toldUpTo(source overlay.BrokerID) string { return "s" + string(source) }
 
 // entryState is a key of the local registry, with what is retained of it by number.
 type entryState struct {
@@ -70,7 +77,7 @@ type readingState struct {
 func newIndex() *index {
 	return &index{
 		sessions: map[string]*sessionState{}, entries: map[overlay.Handle]*entryState{},
-		dirtySessions: map[string]bool{}, dirtySubs: map[subKey]bool{}, dirtyEntries: map[overlay.Handle]bool{},
+		dirtySessions: map[string]bool{}, dirtySubs: map[subKey]bool{}, dirtyTold: map[subKey]bool{}, dirtyEntries: map[overlay.Handle]bool{},
 		dirtyMembers: map[memberKey]bool{},
 	}
 }
@@ -93,6 +100,9 @@ func (x *index) apply(r overlay.Record) {
 			for id := range s.subs {
 				x.dirtySubs[subKey{r.Client, id}] = true
 			}
+			for name := range s.told {
+				x.dirtyTold[subKey{r.Client, name}] = true
+			}
 			delete(x.sessions, r.Client)
 			x.dirtySessions[r.Client] = true
 		}
@@ -105,6 +115,10 @@ func (x *index) apply(r overlay.Record) {
 		if s := x.sessions[r.Client]; s != nil && s.subs[r.ID] != nil {
 			delete(s.subs, r.ID)
 			x.dirtySubs[subKey{r.Client, r.ID}] = true
+		}
+	case *overlay.ToldRecord:
+		if s := x.sessions[r.Client]; s != nil {
+			x.toldRecord(s, r)
 		}
 	case *overlay.EntryRecord:
 		e := x.entries[r.Handle]
@@ -149,6 +163,26 @@ func (x *index) apply(r overlay.Record) {
 		x.gap(r)
 	case *overlay.PassedRecord:
 		x.passed(r.Handle, r.From, r.To)
+	}
+}
+
+// toldRecord keeps of each robot that it is away, and of each source broker the
+// newest version.
+func (x *index) toldRecord(s *sessionState, r *overlay.ToldRecord) {
+	if s.told == nil {
+		s.told = map[string]*overlay.ToldRecord{}
+	}
+	if r.Version > 0 {
+		name := toldUpTo(r.Source)
+		s.told[name] = &overlay.ToldRecord{Client: r.Client, Source: r.Source, Version: r.Version}
+		x.dirtyTold[subKey{r.Client, name}] = true
+	}
+	if name := toldOf(r.Robot); r.Robot != "" && (r.Away || s.told[name] != nil) {
+		delete(s.told, name)
+		if r.Away {
+			s.told[name] = &overlay.ToldRecord{Client: r.Client, Source: r.Source, Robot: r.Robot, Away: true}
+		}
+		x.dirtyTold[subKey{r.Client, name}] = true
 	}
 }
 

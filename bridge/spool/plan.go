@@ -24,10 +24,16 @@ type plan struct {
 	stamp    overlay.Stamp
 	sessions []*overlay.SessionRecord
 	subs     []*overlay.SubscriptionRecord
+	told     []plannedTold
 	entries  []overlay.EntryRecord
 	members  []*overlay.EntrySubscription
 	readings []*readingState
 	items    []plannedItem
+}
+
+type plannedTold struct {
+	name   string
+	record *overlay.ToldRecord
 }
 
 type change struct{ bucket, key []byte }
@@ -60,6 +66,13 @@ func (s *Store) makePlan() {
 			p.deletes = append(p.deletes, change{bucketSubs, subKeyBytes(k.client, k.id)})
 		}
 	}
+	for k := range x.dirtyTold {
+		if state := x.sessions[k.client]; state != nil && state.told[k.id] != nil {
+			p.told = append(p.told, plannedTold{k.id, state.told[k.id]})
+		} else {
+			p.deletes = append(p.deletes, change{bucketTold, subKeyBytes(k.client, k.id)})
+		}
+	}
 	for _, k := range x.deletes {
 		p.deletes = append(p.deletes, change{bucketItems, k})
 	}
@@ -84,7 +97,7 @@ func (s *Store) makePlan() {
 	}
 	x.stampDirty, x.deletes, x.deletedIDs = false, nil, nil
 	x.dirtySessions, x.dirtySubs, x.dirtyEntries = map[string]bool{}, map[subKey]bool{}, map[overlay.Handle]bool{}
-	x.dirtyMembers = map[memberKey]bool{}
+	x.dirtyMembers, x.dirtyTold = map[memberKey]bool{}, map[subKey]bool{}
 	s.plan = p
 }
 
@@ -132,7 +145,7 @@ func (s *Store) commit() error {
 }
 
 func (x *index) clean() bool {
-	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.deletes)+len(x.deletedIDs) == 0
+	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyTold)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.deletes)+len(x.deletedIDs) == 0
 }
 
 // bringToDisk carries the plan out. If that fails the plan stays for the next try.
@@ -233,6 +246,11 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 			continue // Append has told
 		}
 		if err := put(tx, bucketSubs, subKeyBytes(r.Client, r.Subscription.ID), value); err != nil {
+			return err
+		}
+	}
+	for _, t := range p.told {
+		if err := put(tx, bucketTold, subKeyBytes(t.record.Client, t.name), appendTold(nil, t.record)); err != nil {
 			return err
 		}
 	}

@@ -101,6 +101,8 @@ func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 		hello.Session = c.session
 		c.resumeLeg(conn)
 		hello.Num = conn.told
+		away := sortedKeys(c.away)
+		hello.Away = &away
 	}
 	hello.Subscriptions = c.confirmed()
 	for _, s := range hello.Subscriptions {

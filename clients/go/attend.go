@@ -104,7 +104,7 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 	c.meet(conn.url, w)
 	for id, e := range c.entries {
 		if e.welcomed() {
-			delete(c.entries, id)
+			c.remove(id)
 		}
 	}
 	c.log.Info("attached", "broker", w.Broker, "url", conn.url, "from", from, "session", w.Session, "attachment", w.Attachment, "resumed", attached.Resumed)
@@ -135,6 +135,7 @@ func (c *Client) forgetSources() {
 		}}})
 	}
 	clear(c.sources)
+	clear(c.away)
 }
 
 // refused takes an error in place of welcome.
@@ -170,7 +171,7 @@ func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 	case protocol.OpRobot:
 		var r protocol.Robot
 		if err = json.Unmarshal(text, &r); err == nil {
-			err = c.locked(conn, func() error { return c.push(item{event: &Robot{r}, bytes: len(text)}) })
+			err = c.locked(conn, func() error { return c.settle(func() { c.takeRobot(conn, r, len(text)) }) })
 		}
 	case protocol.OpSubscribed:
 		var s protocol.Subscribed
@@ -198,6 +199,21 @@ func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 		return conn.failed
 	}
 	return fmt.Errorf("broker %s: %s: %w", conn.url, op, err)
+}
+
+// takeRobot tells the program what has become of a robot, and notes what the next
+// hello is to tell of it. mu is held.
+func (c *Client) takeRobot(conn *connection, r protocol.Robot, size int) {
+	if err := c.push(item{event: &Robot{r}, bytes: size}); err != nil {
+		conn.failed = err
+		return
+	}
+	switch r.State {
+	case protocol.RobotAway:
+		c.away[r.Robot] = true
+	case protocol.RobotUp:
+		delete(c.away, r.Robot)
+	}
 }
 
 // locked carries something out for the connection in use. Of one that was

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type Client struct {
 	roster     roster
 	inReach    bool // a broker has come into reach since the last attempt
 	sources    map[string]*sequence
+	away       map[string]bool     // robots that the broker has told are away
 	entries    map[string]*entry   // subscriptions by id
 	requests   map[string]*request // commands and lists by id
 	nextID     uint64
@@ -72,6 +74,7 @@ func New(config Config) (*Client, error) {
 		moves:     make(chan *move),
 		news:      make(chan struct{}, 1),
 		sources:   map[string]*sequence{},
+		away:      map[string]bool{},
 		entries:   map[string]*entry{},
 		requests:  map[string]*request{},
 		attached:  make(chan struct{}),
@@ -96,6 +99,9 @@ func (c *Client) restore(r *State) {
 	c.config.Client, c.session, c.attachment = r.Client, r.Session, r.Attachment
 	for source, num := range r.Num {
 		c.sources[source] = &sequence{given: num, handled: num, acked: num}
+	}
+	for _, robot := range r.Away {
+		c.away[robot] = true
 	}
 	for _, s := range r.Subscriptions {
 		c.entries[s.ID] = &entry{current: s, confirmed: true}
@@ -183,7 +189,25 @@ func (c *Client) State() State {
 	defer c.mu.Unlock()
 	return State{
 		Client: c.config.Client, Session: c.session, Attachment: c.attachment,
-		Num: c.handledNums(), Subscriptions: c.confirmed(),
+		Num: c.handledNums(), Subscriptions: c.confirmed(), Away: sortedKeys(c.away),
+	}
+}
+
+// remove ends a subscription, and with it what is known of robots that no other
+// one matches: the broker tells no more of them. mu is held.
+func (c *Client) remove(id string) {
+	delete(c.entries, id)
+	for robot := range c.away {
+		matches := false
+		for _, e := range c.entries {
+			matches = matches || len(e.current.Robots) == 0 || slices.ContainsFunc(e.current.Robots, func(pattern string) bool {
+				ok, err := path.Match(pattern, robot)
+				return ok && err == nil
+			})
+		}
+		if !matches {
+			delete(c.away, robot)
+		}
 	}
 }
 

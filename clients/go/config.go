@@ -83,6 +83,7 @@ type State struct {
 	Attachment    uint64            `json:"attachment"`
 	Num           map[string]uint64 `json:"num"`
 	Subscriptions []Subscription    `json:"subscriptions"`
+	Away          []string          `json:"away,omitempty"` // robots that the program was last told are away
 }
 
 // defaulted fills in the defaults and checks what can be checked.

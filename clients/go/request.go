@@ -121,7 +121,7 @@ func (c *Client) takeReply(conn *connection, text []byte) error {
 	return c.settle(func() {
 		if e := c.entries[reply.ID]; e != nil && e.ending() {
 			// not_found is what was asked for, too.
-			delete(c.entries, reply.ID)
+			c.remove(reply.ID)
 			e.finish(answer{})
 		}
 	})

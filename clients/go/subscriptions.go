@@ -257,7 +257,7 @@ func (c *Client) abandon(id string) {
 	close(e.op.done)
 	e.op = &op{kind: opUnsubscribe, answer: make(chan answer, 1), done: make(chan struct{})}
 	if c.conn == nil && c.next == nil {
-		delete(c.entries, id)
+		c.remove(id)
 		close(e.op.done)
 		return
 	}
@@ -301,7 +301,7 @@ func (c *Client) failEntry(conn *connection, id string, err *Error) (told, ended
 		if e.op != nil {
 			return e.ending(), true // its own answer comes
 		}
-		delete(c.entries, id)
+		c.remove(id)
 		return false, true
 	case e.op == nil:
 		return false, false
@@ -310,7 +310,7 @@ func (c *Client) failEntry(conn *connection, id string, err *Error) (told, ended
 	}
 	e.finish(answer{err: err})
 	if !e.confirmed {
-		delete(c.entries, id)
+		c.remove(id)
 	}
 	return true, false
 }

@@ -305,6 +305,14 @@ func settle(ctx context.Context, t *testing.T, n *processes.Network, programs []
 func settleAndJudge(ctx context.Context, t *testing.T, n *processes.Network, programs []*processes.Program, absent *processes.Program, happened map[string]int, s soak) {
 	t.Helper()
 	settle(ctx, t, n, append(programs, absent))
+	waitFor(ctx, t, "all know that the robots are up", func() bool {
+		for _, p := range append(programs, absent) {
+			if slices.ContainsFunc(p.Robots, func(r int) bool { return p.State(r) == protocol.RobotAway }) {
+				return false
+			}
+		}
+		return true
+	})
 	v := n.Judge(append(programs, absent))
 	t.Logf("%s, %d programs, %v readings/s: %+v; before all %d; trouble %v", s.length, s.programs, s.rate, v.Counts, v.BeforeAll, happened)
 	for _, b := range n.Brokers() {

@@ -98,6 +98,9 @@ type Hello struct {
 	Session       string            `json:"session,omitempty"`
 	Num           map[string]uint64 `json:"num,omitempty"`
 	Subscriptions []Subscription    `json:"subscriptions,omitempty"`
+	// Away lists the robots that the client was last told are away. Left out:
+	// what was written to its connections counts as told.
+	Away *[]string `json:"away,omitempty"`
 }
 
 // Subscribe asks for notifications.
@@ -218,8 +221,12 @@ const (
 	RobotOverflow = "overflow"
 )
 
-// Robot tells that a robot came, went, or that readings of it were lost
-// before they reached the broker.
+// Robot tells that a robot came, went, or that readings of it were lost before
+// they reached the broker. It is away, whatever the reason, when its Player
+// server is gone, or the broker that reads it is, or has not answered for three
+// heartbeats. Away and up take turns: a robot of which nothing was told is up.
+// Since is when that began; for one that is up, from when on its broker has read
+// it without a break: what it sent between the two is missing.
 type Robot struct {
 	Op     string  `json:"op"`
 	Robot  string  `json:"robot"`

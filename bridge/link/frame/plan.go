@@ -46,6 +46,9 @@ var (
 		reflect.TypeFor[overlay.Refusals](),
 		reflect.TypeFor[overlay.Call](),
 		reflect.TypeFor[overlay.CallAnswer](),
+		reflect.TypeFor[overlay.Watch](),
+		reflect.TypeFor[overlay.Robots](),
+		reflect.TypeFor[overlay.Told](),
 	}
 )
 
@@ -53,7 +56,6 @@ var (
 var numbered = map[reflect.Type][]string{
 	reflect.TypeFor[overlay.Reading]():       {"Robot", "Interface"},
 	reflect.TypeFor[protocol.Matched]():      {"ID"},
-	reflect.TypeFor[overlay.RobotEvent]():    {"Robot", "State"},
 	reflect.TypeFor[overlay.RobotCount]():    {"ID"},
 	reflect.TypeFor[overlay.ClientLookup]():  {"Client"},
 	reflect.TypeFor[overlay.ClientSources](): {"Client"},

@@ -319,7 +319,11 @@ func (s *schedule) finale() {
 		}
 		lacks := ""
 		for _, p := range s.clients {
-			if l := s.complete(p); l != "" {
+			l := s.complete(p)
+			if l == "" {
+				l = p.truthful()
+			}
+			if l != "" {
 				lacks = p.name + ": " + l
 			}
 		}

@@ -36,6 +36,14 @@ type client struct {
 	heard      []string              // warnings and robots' states, for scripts
 	doubted    bool                  // another process with its id has had a set of its own in force
 	anonymous  bool                  // it has no id: each connection is another session
+	lists      bool                  // its hello tells which robots it was told are away
+	processed  states                // of robots, as it has processed them
+	written    states                // as they were written to its connections
+	had        map[string]int        // robots whose readings it gets, with the departures before the first
+}
+
+func newClient(c *cluster, name string) *client {
+	return &client{c: c, name: name, subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, processed: newStates(), written: newStates(), had: map[string]int{}}
 }
 
 // notified is a notification that a client has had: its number, and the life of
@@ -230,6 +238,7 @@ func (p *client) newConn() overlay.Conn {
 
 // push takes what a broker sends on a connection.
 func (p *client) push(conn overlay.Conn, m any) {
+	p.writtenState(m)
 	switch {
 	case p.next != nil && p.next.conn == conn:
 		p.next.queue = append(p.next.queue, m)
@@ -280,7 +289,7 @@ func (p *client) beginAnew() {
 }
 
 func (p *client) message(conn overlay.Conn, attachment uint64) *overlay.Hello {
-	h := &overlay.Hello{Conn: conn, Attachment: &attachment, Session: p.session}
+	h := &overlay.Hello{Conn: conn, Attachment: &attachment, Session: p.session, Away: p.awayList()}
 	h.Owner, h.Client = overlay.ClientOf(p.name)
 	if p.anonymous {
 		h.Attachment = nil
@@ -348,6 +357,10 @@ func (p *client) update(id string, every int) {
 
 func (p *client) unsubscribe(id string) {
 	delete(p.subs, id)
+	if len(p.subs) == 0 { // nothing is told of robots any more
+		p.processed, p.written, p.had = newStates(), newStates(), map[string]int{}
+		p.queue = slices.DeleteFunc(p.queue, func(m any) bool { _, state := m.(*protocol.Robot); return state })
+	}
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Unsubscribe{Conn: c, ID: id} })
 }
 
@@ -392,7 +405,7 @@ func (p *client) process() {
 // in use confirms or ends need not hold there: it is told so itself.
 func (p *client) take(m any) {
 	switch g, gap := m.(*protocol.Gap); m.(type) {
-	case *protocol.Subscribed, *protocol.Gap:
+	case *protocol.Subscribed, *protocol.Gap, *protocol.Robot:
 		if p.next != nil && (!gap || g.To == nil) {
 			p.answers = append(p.answers, m)
 			return
@@ -418,6 +431,9 @@ func (p *client) take(m any) {
 		}
 	case *protocol.Robot:
 		p.c.marks["robot "+m.State]++
+		if p.lists && !p.anonymous {
+			p.toldState(&p.processed, m)
+		}
 		p.heard = append(p.heard, fmt.Sprintf("%s of %s is %s", m.Robot, p.key(m.Source).Source, m.State))
 	case *overlay.Notify:
 		p.notified(m)
@@ -472,6 +488,7 @@ func (p *client) notified(m *overlay.Notify) {
 		}
 	}
 	p.nums[m.Source], p.lives[m.Source] = m.Seq, notified{m.Seq, life}
+	p.hasHad(m)
 	p.c.marks["notified"]++
 	if p.told != nil {
 		p.told(m)

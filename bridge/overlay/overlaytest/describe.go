@@ -35,7 +35,13 @@ func describeInput(in overlay.Input) string {
 		if in.Attachment != nil {
 			attachment = *in.Attachment
 		}
-		return fmt.Sprintf("hello %s%s attachment %d session %q num %v subscriptions %v", in.Owner, in.Client, attachment, in.Session, nums, subs)
+		text := fmt.Sprintf("hello %s%s attachment %d session %q num %v subscriptions %v", in.Owner, in.Client, attachment, in.Session, nums, subs)
+		if in.Away != nil {
+			text += fmt.Sprintf(" away %v", *in.Away)
+		}
+		return text
+	case *overlay.RobotState:
+		return fmt.Sprintf("robot %s is %s", in.Robot, in.State)
 	case *overlay.Matched:
 		return fmt.Sprintf("matched %s %v", in.Reading.JSON, in.Hits)
 	case *overlay.Ack:
@@ -74,6 +80,8 @@ func describeOutput(out overlay.Output) string {
 			return fmt.Sprintf("gap %s %d…%s %s", m.Source, m.From, to, m.Why)
 		case *protocol.Subscribed:
 			return fmt.Sprintf("subscribed %s %v robots %d %s", m.ID, m.Sources, m.Robots, m.Warning)
+		case *protocol.Robot:
+			return fmt.Sprintf("robot %s %s", m.Robot, m.State)
 		case *protocol.Error:
 			return fmt.Sprintf("error %s %s", m.Code, m.Message)
 		}
@@ -154,6 +162,18 @@ func Describe(m overlay.Message) string {
 	case *overlay.LinkState:
 		return fmt.Sprintf("state of %s %v", m.Broker, m.Neighbours)
 	case *overlay.RoutedMessage:
+		switch body := m.Body.(type) {
+		case *overlay.Watch:
+			return fmt.Sprintf("watch to %s from version %d", m.To, body.Version)
+		case *overlay.Robots:
+			text := fmt.Sprintf("robots to %s, version %d to %d", m.To, body.From, body.Version)
+			for _, a := range body.Robots {
+				text += fmt.Sprintf(" %s up=%v gone=%d", a.Robot, a.Up, a.Gone)
+			}
+			return text
+		case *overlay.Told:
+			return fmt.Sprintf("told to %s of %s under %d: whole=%v %v away %v", m.To, body.Client, body.Attachment, body.Whole, body.Seen, body.Away)
+		}
 		return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T to %s", m.Body, m.To), "*overlay."))
 	}
 	return fmt.Sprintf("%T", m)

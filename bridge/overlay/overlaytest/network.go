@@ -121,6 +121,10 @@ type cluster struct {
 	log   func(string, ...any)
 	trace digest
 
+	robots     map[int]*robot // of source brokers
+	departures int            // of robots, in all
+	calmRobots bool           // a robot is away only if it is: no broker is out of reach
+
 	forgetful bool                             // nothing is stored: no broker will be started again
 	epochs    map[overlay.Key]overlay.Epoch    // of the sets in local registries
 	held      map[int][]overlay.Input          // what waits for brokers that stand still (SIGSTOP)
@@ -143,7 +147,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
-		behind: map[*overlay.Subscription]*asked{},
+		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{},
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
@@ -240,6 +244,7 @@ func (c *cluster) step(i int, in overlay.Input) {
 	if c.log != nil {
 		c.tell("%s < %s", x.name, describeInput(in))
 	}
+	c.knows(i, in)
 	c.trace.number(uint64(i))
 	c.trace.number(uint64(c.now))
 	x.b.Step(c.now, in)
@@ -458,11 +463,25 @@ func (c *cluster) deliver(w *way) {
 	f := w.take()
 	messages := clone(f.messages)
 	if !c.registryUp {
-		messages = slices.DeleteFunc(slices.Clone(messages), func(m overlay.Message) bool { _, routed := m.(*overlay.RoutedMessage); return routed })
+		messages = slices.DeleteFunc(slices.Clone(messages), ofRegistry)
 	}
 	c.cause = f.cause
 	c.step(w.to, &overlay.FrameReceived{Neighbour: c.brokers[w.from].name, Session: f.session, Messages: messages})
 	c.cause = 0
+}
+
+// ofRegistry tells whether a message is to or from the registry, or asks it for
+// the way: what brokers tell each other of robots does without.
+func ofRegistry(m overlay.Message) bool {
+	r, routed := m.(*overlay.RoutedMessage)
+	if !routed {
+		return false
+	}
+	switch r.Body.(type) {
+	case *overlay.Watch, *overlay.Robots, *overlay.Told:
+		return false
+	}
+	return true
 }
 
 // began tells when that began of which what happens now is an effect.

@@ -100,7 +100,8 @@ func newRoaming(w Roaming) *roaming {
 	r.advertise(0)
 	r.rest()
 	for i := range w.Clients {
-		p := &client{c: r.cluster, name: fmt.Sprintf("c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, forgets: true}
+		p := newClient(r.cluster, fmt.Sprintf("c%d", i+1))
+		p.forgets = true
 		p.told = func(m *overlay.Notify) { r.arrived(p, m) }
 		r.clients = append(r.clients, p)
 		p.attach(r.choice.Intn(w.Brokers))

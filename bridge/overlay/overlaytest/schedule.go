@@ -98,7 +98,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		oc.ReplayBytes = 1 // each item alone
 	}
 	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
-	s.forgetful = !s.faults
+	s.forgetful, s.calmRobots = !s.faults, !s.faults
 	s.calm = calm
 	s.slow = !s.calm && choice.Intn(3) == 0
 	for range 1 + choice.Intn(min(3, n)) {
@@ -114,12 +114,14 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		s.older = pick(choice, s.sources)
 	}
 	for i := range 1 + choice.Intn(2) {
-		s.clients = append(s.clients, &client{
-			c: s.cluster, name: fmt.Sprintf("lab\x00c%d", i+1), subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, lazy: choice.Intn(3) == 0,
-		})
+		p := newClient(s.cluster, fmt.Sprintf("lab\x00c%d", i+1))
+		p.lazy, p.lists = choice.Intn(3) == 0, choice.Intn(2) == 0
+		s.clients = append(s.clients, p)
 	}
 	if choice.Intn(4) == 0 {
-		s.clients = append(s.clients, &client{c: s.cluster, subs: map[string]*asked{}, lives: map[string]notified{}, anonymous: true, lazy: choice.Intn(3) == 0})
+		p := newClient(s.cluster, "")
+		p.anonymous, p.lazy = true, choice.Intn(3) == 0
+		s.clients = append(s.clients, p)
 	}
 	return s
 }

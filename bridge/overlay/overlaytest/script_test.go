@@ -88,7 +88,7 @@ func (s *script) client(name string) *client {
 			return p
 		}
 	}
-	p := &client{c: s.cluster, name: name, subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}}
+	p := newClient(s.cluster, name)
 	s.clients = append(s.clients, p)
 	return p
 }
@@ -133,6 +133,7 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		p := s.client(f[1])
 		p.detach()
 		p.session, p.subs, p.nums, p.lives = "", map[string]*asked{}, map[string]uint64{}, map[string]notified{}
+		p.processed, p.written = newStates(), newStates()
 	case "save":
 		s.saved = maps.Clone(s.client(f[1]).nums)
 	case "resume":

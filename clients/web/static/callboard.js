@@ -69,6 +69,7 @@ export class Client extends Emitter {
   #config;
   #socket = null;
   #state = { name: "closed" };
+  #away = new Set(); // robots that the broker has told are away
   #identity = { client: "", session: "", attachment: 0 };
   #unanswered = []; // ms, when hellos without a number were said that got no answer: a broker may take each late
   #unnumbered = false; // the newest hello is the last of them
@@ -108,6 +109,7 @@ export class Client extends Emitter {
       this.#identity.session = stored.session;
       this.#identity.attachment = stored.attachment || 0;
       this.#sequences.restore(stored.num);
+      this.#away = new Set(stored.away ?? []);
     }
     if (own) this.#unanswered = stored.unanswered ?? [];
     this.#known = new Set(resumes ? stored.subscriptions : []);
@@ -171,7 +173,11 @@ export class Client extends Emitter {
   get #channel() {
     return {
       send: (m) => this.#attached && this.#send(m),
-      forget: (id) => { this.#subscriptions.delete(id); this.#save(); },
+      forget: (id) => {
+        this.#subscriptions.delete(id);
+        if (this.#subscriptions.size === 0) this.#away.clear(); // the broker tells of no robots any more
+        this.#save();
+      },
     };
   }
 
@@ -235,7 +241,7 @@ export class Client extends Emitter {
     this.#unnumbered = !attachment;
     if (attachment) fields.attachment = this.#identity.attachment = attachment + 1;
     else this.#unanswered = [...this.#unanswered, Date.now()].slice(-maxUnanswered);
-    return session ? { ...fields, session, num: this.#sequences.numbers() } : fields;
+    return session ? { ...fields, session, num: this.#sequences.numbers(), away: [...this.#away] } : fields;
   }
 
   /** The newest hello has its answer. */
@@ -269,7 +275,7 @@ export class Client extends Emitter {
       case "welcome": return this.#welcomed(m);
       case "subscribed": return this.#subscribed(m);
       case "gap": return this.#gapped(m);
-      case "robot": return this.emit("robot", m);
+      case "robot": return this.#robot(m);
       case "reply": return this.#replied(m);
       case "error": return this.#failed(new CallboardError(m));
     } // heartbeat, and what a newer broker may say
@@ -282,7 +288,10 @@ export class Client extends Emitter {
     }
     this.#answered();
     const resumed = this.id !== "" && m.session === this.#identity.session;
-    if (!resumed) this.#sequences.clear();
+    if (!resumed) {
+      this.#sequences.clear();
+      this.#away.clear();
+    }
     this.#sequences.attach();
     this.#identity.session = m.session;
     this.#identity.attachment = Math.max(this.#identity.attachment, m.attachment);
@@ -300,6 +309,14 @@ export class Client extends Emitter {
     for (const source of m.sources ?? []) this.#sequences.name(source);
     this.#subscriptions.get(m.id)?.subscribed(m);
     this.#save();
+  }
+
+  /** The next hello tells which robots the program takes for away. */
+  #robot(m) {
+    if (m.state === "away") this.#away.add(m.robot);
+    if (m.state === "up") this.#away.delete(m.robot);
+    this.#save();
+    this.emit("robot", m);
   }
 
   #notified(m) {
@@ -426,7 +443,7 @@ export class Client extends Emitter {
 
   #save() {
     const known = [...this.#subscriptions.values()].filter((s) => s.known).map((s) => s.id);
-    this.#config.store?.save({ ...this.#identity, unanswered: this.#unanswered, num: this.#sequences.numbers(), subscriptions: known });
+    this.#config.store?.save({ ...this.#identity, unanswered: this.#unanswered, num: this.#sequences.numbers(), away: [...this.#away], subscriptions: known });
   }
 
   #send(message) {

@@ -28,6 +28,9 @@ type Config struct {
 	Delay     time.Duration // of every link, each way; default none
 	Inbox     Inbox         // default the brokers' own limits
 	Beams     int           // of the robots' scans; default 20
+	// PlayerLinks has brokers reach the robots' Player servers over proxies, so that
+	// robots can be cut off: Network.Player.
+	PlayerLinks bool
 	// ConnectTimeout is how long the programs wait for a broker's answer. A
 	// program out of reach that has waited so long pauses before it tries again.
 	// Default 3 s.
@@ -51,6 +54,7 @@ type Network struct {
 	config  Config
 	brokers []*Broker
 	proxies map[[2]int]*Proxy
+	players []*Proxy // with PlayerLinks, by robot
 	Robots  *Robots
 	from    []int // by robot, the last reading before Judge looks
 }
@@ -102,6 +106,17 @@ func (n *Network) start(ctx context.Context) error {
 		}
 		n.proxies[l] = p
 	}
+	for robot := range n.config.Sources {
+		if !n.config.PlayerLinks {
+			break
+		}
+		p, err := newProxy(0)
+		if err != nil {
+			return err
+		}
+		p.forward(n.Robots.Address(robot))
+		n.players = append(n.players, p)
+	}
 	for _, b := range n.brokers {
 		if err := b.Start(ctx); err != nil {
 			return err
@@ -126,6 +141,9 @@ func (n *Network) Links() [][2]int {
 // Link gives what lies between two brokers.
 func (n *Network) Link(i, j int) *Proxy { return n.proxies[[2]int{min(i, j), max(i, j)}] }
 
+// Player gives what lies between a robot and the broker that reads it.
+func (n *Network) Player(robot int) *Proxy { return n.players[robot] }
+
 // URLs gives where the brokers serve programs.
 func (n *Network) URLs() []string {
 	urls := make([]string, len(n.brokers))
@@ -143,6 +161,9 @@ func (n *Network) Close() error {
 	}
 	for _, l := range n.Links() {
 		errs = append(errs, n.proxies[l].Close())
+	}
+	for _, p := range n.players {
+		errs = append(errs, p.Close())
 	}
 	if n.Robots != nil {
 		errs = append(errs, n.Robots.close())
@@ -188,7 +209,11 @@ func (n *Network) toml(b *Broker) string {
 	}
 	for robot, source := range c.Sources {
 		if source == b.index {
-			fmt.Fprintf(&t, "[[player]]\naddress = %q\nrobot = %q\n", n.Robots.Address(robot), RobotName(robot))
+			address := n.Robots.Address(robot)
+			if c.PlayerLinks {
+				address = n.Player(robot).Address()
+			}
+			fmt.Fprintf(&t, "[[player]]\naddress = %q\nrobot = %q\n", address, RobotName(robot))
 		}
 	}
 	return t.String()

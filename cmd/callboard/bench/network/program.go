@@ -29,10 +29,11 @@ type Program struct {
 
 	mu      sync.Mutex
 	conns   map[net.Conn]bool
-	away    time.Time      // it is out of reach until then
-	target  string         // where it comes back to
-	last    map[int]int    // by robot, the last reading that came; 0: none
-	missing map[int][]span // by robot, readings that were left out
+	away    time.Time         // it is out of reach until then
+	target  string            // where it comes back to
+	last    map[int]int       // by robot, the last reading that came; 0: none
+	states  map[string]string // by robot, whether it is up or away as far as it was told
+	missing map[int][]span    // by robot, readings that were left out
 	numbers map[string]uint64
 	counts  Counts
 	faults  []string
@@ -73,7 +74,7 @@ var errAway = errors.New("network: the program is out of reach of all brokers")
 func (n *Network) NewProgram(ctx context.Context, name string, at int, robots []int, events func(callboard.Event, time.Time)) (*Program, error) {
 	p := &Program{
 		Name: name, Robots: robots, network: n, events: events,
-		conns: map[net.Conn]bool{}, last: map[int]int{}, missing: map[int][]span{}, numbers: map[string]uint64{},
+		conns: map[net.Conn]bool{}, last: map[int]int{}, states: map[string]string{}, missing: map[int][]span{}, numbers: map[string]uint64{},
 		target: n.brokers[at].URL(),
 	}
 	names := make([]string, len(robots))
@@ -188,6 +189,8 @@ func (p *Program) handle(e callboard.Event) {
 		p.notified(e)
 	case *callboard.Gap:
 		p.gap(e)
+	case *callboard.Robot:
+		p.state(e)
 	case *callboard.Attached:
 		if e.Resumed {
 			p.counts.Moves++
@@ -203,6 +206,26 @@ func (p *Program) handle(e callboard.Event) {
 	if p.events != nil {
 		p.events(e, now)
 	}
+}
+
+// state checks what is told of a robot: away and up take turns, and begin with
+// away.
+func (p *Program) state(e *callboard.Robot) {
+	robot := e.Robot.Robot
+	switch before := p.states[robot]; {
+	case e.State == protocol.RobotAway && before == protocol.RobotAway,
+		e.State == protocol.RobotUp && before != protocol.RobotAway:
+		p.fault("%s is told to be %s, but was told to be %q before", robot, e.State, before)
+	case e.State == protocol.RobotAway || e.State == protocol.RobotUp:
+		p.states[robot] = e.State
+	}
+}
+
+// State is up or away, as the program was told of a robot last; "" if it was not.
+func (p *Program) State(robot int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.states[RobotName(robot)]
 }
 
 func (p *Program) fault(format string, args ...any) {

@@ -1,0 +1,412 @@
+package overlay
+
+import (
+	"maps"
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
+
+// What a robot is to a client follows from two things: what the broker that
+// reads it says of it, and whether that broker is in reach. An edge has both in
+// a roster of each source broker that its clients have keys at, and tells the
+// difference to what a client was told (told.go) whenever one of them changes.
+// Nothing is told by a message that could be lost: who lacks a version of a
+// roster asks for it.
+
+// outPeriods is how many answers in a row may be missing until a source broker
+// is out of reach. Periods are counted and not time, so that a broker that
+// stood still itself looks at what has come meanwhile first.
+const outPeriods = 3
+
+// roster is what is known of a source broker's robots: of this broker's own, too.
+type roster struct {
+	broker  BrokerID
+	version uint64 // 0: nothing is known yet
+	robots  map[string]*Availability
+	names   []string // sorted
+	users   int      // inboxes here of its keys
+	missed  int      // periods' ends since it was heard of
+	heard   Instant
+	out     bool // it is out of reach
+}
+
+// watcher is an edge that is told of changes of this broker's robots.
+type watcher struct {
+	version uint64 // that it was told
+	until   Instant
+}
+
+func newRoster(id BrokerID) *roster { return &roster{broker: id, robots: map[string]*Availability{}} }
+
+func (v *roster) put(a *Availability) (old *Availability) {
+	old = v.robots[a.Robot]
+	if v.robots[a.Robot] = a; old == nil {
+		at, _ := slices.BinarySearch(v.names, a.Robot)
+		v.names = slices.Insert(v.names, at, a.Robot)
+	}
+	return old
+}
+
+func (v *roster) remove(name string) {
+	delete(v.robots, name)
+	if at, found := slices.BinarySearch(v.names, name); found {
+		v.names = slices.Delete(v.names, at, at+1)
+	}
+}
+
+// ownVersion counts a change of this broker's robots.
+func (b *Broker) ownVersion() uint64 {
+	b.own.version = max(b.own.version+1, uint64(max(b.now, 1)))
+	b.news = true
+	return b.own.version
+}
+
+// robotState takes what has become of a robot of this broker.
+func (b *Broker) robotState(in *RobotState) {
+	r := b.robot(in.Robot)
+	up := in.State == protocol.RobotUp
+	if in.State != protocol.RobotOverflow && up == r.now.Up {
+		return
+	}
+	before, a := b.own.version, *r.now
+	a.Changed = b.ownVersion()
+	switch {
+	case in.State != protocol.RobotOverflow:
+		a.Up, a.Since, a.Before = up, in.Since, a.Since
+		if !up {
+			a.Gone = a.Changed
+		}
+	default:
+		a.Dropped, a.Uncounted = a.Changed, in.Lost == nil
+		if in.Lost != nil {
+			a.Lost += *in.Lost
+		}
+	}
+	r.now = &a
+	if !r.refused {
+		old := b.own.put(&a)
+		b.tellChange(&b.own, &a, old, before)
+	}
+}
+
+// appear puts a robot of this broker into its roster.
+func (b *Broker) appear(r *robot) {
+	before, old, a := b.own.version, b.own.robots[r.name], *r.now
+	a.Changed = b.ownVersion()
+	if old != nil {
+		a.Gone, a.Before = max(a.Gone, old.Gone), old.Since
+	}
+	if !a.Up {
+		a.Gone = a.Changed
+	}
+	r.now = &a
+	b.own.put(&a)
+	b.tellChange(&b.own, &a, old, before)
+}
+
+// disappear has a robot that this broker reads no more, or not in force, be
+// away; or leaves it out, if it was never up.
+func (b *Broker) disappear(r *robot) {
+	old := b.own.robots[r.name]
+	if old == nil {
+		return
+	}
+	before, version := b.own.version, b.ownVersion()
+	gone := &Availability{Robot: r.name, Since: b.now, Before: old.Since, Changed: version, Gone: version}
+	if !old.Up && old.Before == 0 {
+		b.own.remove(r.name)
+		b.ownWhole = version
+	} else if old.Up {
+		b.own.put(gone)
+	}
+	b.tellChange(&b.own, gone, old, before)
+}
+
+// onWatch answers an edge, which shows that this broker lives.
+func (b *Broker) onWatch(from BrokerID, m *Watch) {
+	w := b.watchers[from]
+	if w == nil {
+		if from == b.cfg.ID || len(b.watchers) >= maxBrokers {
+			return
+		}
+		w = &watcher{}
+		b.watchers[from] = w
+	}
+	w.until, w.version = b.lease(), b.own.version
+	b.route(from, b.robotsSince(m.Version))
+}
+
+// robotsSince gives what has changed of this broker's robots since a version.
+func (b *Broker) robotsSince(version uint64) *Robots {
+	m := &Robots{From: version, Version: b.own.version, Whole: version < b.ownWhole || version > b.own.version}
+	if version == m.Version {
+		return m
+	}
+	for _, name := range b.own.names {
+		if a := b.own.robots[name]; m.Whole || a.Changed > version {
+			m.Robots = append(m.Robots, *a)
+		}
+	}
+	return m
+}
+
+// tellWatchers tells edges of what is new, at a step's end.
+func (b *Broker) tellWatchers() {
+	b.news = false
+	for _, id := range slices.Sorted(maps.Keys(b.watchers)) {
+		w := b.watchers[id]
+		switch {
+		case w.until < b.now:
+			delete(b.watchers, id)
+		case w.version < b.own.version:
+			b.route(id, b.robotsSince(w.version))
+			w.version = b.own.version
+		}
+	}
+}
+
+// use counts an inbox of a key of a source broker, whose robots are watched
+// while there are such.
+func (b *Broker) use(id BrokerID) {
+	if id == b.cfg.ID {
+		return
+	}
+	v := b.rosters[id]
+	if v == nil {
+		v = newRoster(id)
+		b.rosters[id] = v
+	}
+	if v.users++; v.users == 1 && b.started {
+		b.watch(v)
+	}
+}
+
+func (b *Broker) unuse(id BrokerID) {
+	if v := b.rosters[id]; v != nil {
+		v.users--
+	}
+}
+
+func (b *Broker) watch(v *roster) {
+	if b.path(v.broker) != nil {
+		b.route(v.broker, &Watch{Version: v.version})
+	}
+}
+
+// passRosters asks again, once a period, and finds out who does not answer.
+func (b *Broker) passRosters() {
+	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
+		v := b.rosters[id]
+		if v.users == 0 {
+			delete(b.rosters, id)
+			continue
+		}
+		if v.missed >= outPeriods && !v.out && v.version > 0 {
+			v.out = true
+			b.tellReach(v)
+		}
+		v.missed++
+		b.watch(v)
+	}
+}
+
+// watchAgain asks those that have not answered, now that paths may have changed.
+func (b *Broker) watchAgain() {
+	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
+		if v := b.rosters[id]; v.users > 0 && (v.version == 0 || v.missed > 0) {
+			b.watch(v)
+		}
+	}
+}
+
+// onRobots takes what a source broker says of its robots.
+func (b *Broker) onRobots(from BrokerID, m *Robots) {
+	v := b.rosters[from]
+	if v == nil || m.Version == 0 {
+		return
+	}
+	back := v.out
+	v.missed, v.heard, v.out = 0, b.now, false
+	switch {
+	case v.version == 0 && m.From == 0:
+		b.beginRoster(v, m)
+	case m.Whole || m.From <= v.version && m.Version >= v.version:
+		b.updateRoster(v, m)
+	case m.From > v.version:
+		b.watch(v) // something between was lost
+	}
+	if back {
+		b.tellReach(v)
+	}
+}
+
+func (b *Broker) updateRoster(v *roster, m *Robots) {
+	before := v.version
+	v.version = m.Version
+	named := map[string]bool{}
+	for i := range m.Robots {
+		a := &m.Robots[i]
+		named[a.Robot] = true
+		old := v.robots[a.Robot]
+		if old != nil && (*old == *a || a.Changed < old.Changed && !m.Whole) {
+			continue
+		}
+		v.put(a)
+		b.tellChange(v, a, old, before)
+	}
+	for _, name := range slices.Clone(v.names) {
+		if old := v.robots[name]; m.Whole && !named[name] {
+			v.remove(name)
+			b.tellChange(v, &Availability{Robot: name, Since: b.now}, old, before)
+		}
+	}
+}
+
+// beginRoster takes the first word of a source broker's robots.
+func (b *Broker) beginRoster(v *roster, m *Robots) {
+	v.version = m.Version
+	for i := range m.Robots {
+		v.put(&m.Robots[i])
+	}
+	for _, s := range b.order {
+		if left, awaited := s.awaits[v.broker]; awaited {
+			b.await(s, v.broker)
+			s.awaits[v.broker] = left
+		}
+		b.tellRoster(s, v, s.upTo[v.broker])
+	}
+}
+
+// tellReach tells all clients whose robots a source broker reads that it has
+// gone out of reach, or is back.
+func (b *Broker) tellReach(v *roster) {
+	for _, name := range v.names {
+		b.tellChange(v, v.robots[name], v.robots[name], v.version)
+	}
+}
+
+// tellChange tells all clients that are here, and whose subscriptions match the
+// robot, what has become of it. old is what was known of it at the version
+// before.
+func (b *Broker) tellChange(v *roster, a, old *Availability, before uint64) {
+	b.registry.event++
+	for _, s := range b.order {
+		if !b.hears(s, v.broker) || !s.selects(b, a.Robot) {
+			continue
+		}
+		var lost *uint64
+		if old != nil && !a.Uncounted && a.Lost > old.Lost {
+			n := a.Lost - old.Lost
+			lost = &n
+		}
+		b.tellState(s, v, a, before, lost)
+	}
+}
+
+// hears tells whether a client is to be told at once of a source broker's robots.
+func (b *Broker) hears(s *session, id BrokerID) bool {
+	if s.conn == nil || !s.conn.ready {
+		return false
+	}
+	_, awaited := s.awaits[id]
+	return !awaited && s.follows(b, id)
+}
+
+// follows tells whether the session has a key at a source broker. This broker's
+// own robots all clients here are told of.
+func (s *session) follows(b *Broker, id BrokerID) bool {
+	return id == b.cfg.ID || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == id })
+}
+
+// upAt gives the broker that reads a robot and is in reach; nil if the robot is
+// away for the session.
+func (b *Broker) upAt(s *session, robot string) (*roster, *Availability) {
+	if a := b.own.robots[robot]; a != nil && a.Up {
+		return &b.own, a
+	}
+	for _, in := range s.inboxes {
+		if v := b.rosters[in.key.Source]; v != nil && !v.out {
+			if a := v.robots[robot]; a != nil && a.Up {
+				return v, a
+			}
+		}
+	}
+	return nil, nil
+}
+
+// tellState tells a client the difference between what a robot is and what the
+// client was told of it, up to version seen of the roster; 0: nothing.
+func (b *Broker) tellState(s *session, v *roster, a *Availability, seen uint64, lost *uint64) {
+	if !s.conn.rights.allow(a.Robot) {
+		return
+	}
+	at, up := b.upAt(s, a.Robot)
+	_, away := s.away[a.Robot]
+	switch {
+	case up == nil && !away:
+		since := a.Since
+		if a.Up {
+			since = v.heard // its broker is out of reach
+		}
+		b.tellRobot(s, v, a.Robot, protocol.RobotAway, since, nil)
+		s.toldAway(b, v, a.Robot)
+	case up == nil:
+	case away:
+		s.toldUp(b, at, a.Robot)
+		b.tellRobot(s, at, a.Robot, protocol.RobotUp, up.Since, nil)
+	case at == v && seen > 0 && a.Gone > seen: // it was away meanwhile
+		b.tellRobot(s, v, a.Robot, protocol.RobotAway, a.Before, nil)
+		b.tellRobot(s, v, a.Robot, protocol.RobotUp, a.Since, nil)
+		s.toldUp(b, v, a.Robot)
+	}
+	if at == v && seen > 0 && a.Dropped > seen {
+		b.recordTold(s, v.broker, v.version, "", false)
+		b.tellRobot(s, v, a.Robot, protocol.RobotOverflow, b.now, lost)
+	}
+}
+
+// tellRoster tells a client of all robots of a roster that are not what it was told.
+func (b *Broker) tellRoster(s *session, v *roster, seen uint64) {
+	if v == nil || v.version == 0 || !b.hears(s, v.broker) {
+		return
+	}
+	for _, name := range v.names {
+		a := v.robots[name]
+		_, away := s.away[name]
+		news := !a.Up || v.out || away || seen > 0 && (a.Gone > seen || a.Dropped > seen)
+		if news && s.wants(name) {
+			b.tellState(s, v, a, seen, nil)
+		}
+	}
+	if s.upTo[v.broker] != v.version {
+		b.recordTold(s, v.broker, v.version, "", false)
+	}
+}
+
+// tellRosters does so for all source brokers that the session has keys at.
+func (b *Broker) tellRosters(s *session, seen func(BrokerID) uint64) {
+	b.tellRoster(s, &b.own, seen(b.cfg.ID))
+	for i, in := range s.inboxes {
+		if i == 0 || s.inboxes[i-1].key.Source != in.key.Source {
+			b.tellRoster(s, b.rosters[in.key.Source], seen(in.key.Source))
+		}
+	}
+}
+
+func (b *Broker) tellRobot(s *session, v *roster, robot, state string, since Instant, lost *uint64) {
+	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: robot, Source: b.wordOf(s, v.broker), State: state, Lost: lost, Since: since.Seconds()})
+}
+
+// wordOf gives the word by which a client knows a source broker.
+func (b *Broker) wordOf(s *session, id BrokerID) (word string) {
+	if id == b.cfg.ID {
+		word = SourceWord(id, b.stamp)
+	}
+	for _, in := range s.inboxes {
+		if in.key.Source == id && (word == "" || !in.ended) {
+			word = in.word
+		}
+	}
+	return word
+}

@@ -1,0 +1,141 @@
+package overlaytest
+
+import (
+	"slices"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// robot is what is true of the robot of a source broker.
+type robot struct {
+	known, up bool
+
+	gone int // how often it has gone away, by the cluster's count of such
+}
+
+// robotName names the robot of a source broker.
+func robotName(i int) string { return "r" + string(brokerName(i)) }
+
+// knows takes note of what a broker is told of its robot: one that is new to it
+// is away at first.
+func (c *cluster) knows(i int, in overlay.Input) {
+	r := c.robots[i]
+	if r == nil {
+		r = &robot{}
+		c.robots[i] = r
+	}
+	known, up := r.known, r.up
+	switch in := in.(type) {
+	case *overlay.Start, *overlay.Withdraw:
+		known, up = false, false
+	case *overlay.Advertise:
+		known = true
+	case *overlay.RobotState:
+		if in.State != protocol.RobotOverflow {
+			known, up = true, in.State == protocol.RobotUp
+		}
+	default:
+		return
+	}
+	if r.up && !up || !r.known && known {
+		c.departures++
+		r.gone = c.departures
+	}
+	r.known, r.up = known, up
+}
+
+// states is what a client was told of robots.
+type states struct {
+	away map[string]bool // the last word was that it is away
+	last map[string]int  // the cluster's departures at that word
+}
+
+// toldState takes a robot's state: away and up take turns, and begin with away.
+func (p *client) toldState(s *states, m *protocol.Robot) {
+	switch m.State {
+	case protocol.RobotAway:
+		if s.away[m.Robot] {
+			failf("%s is told twice that %s is away", p.name, m.Robot)
+		}
+		p.mayBeAway(s, m)
+		s.away[m.Robot] = true
+	case protocol.RobotUp:
+		if !s.away[m.Robot] {
+			failf("%s is told that %s is up, but was not told that it was away", p.name, m.Robot)
+		}
+		delete(s.away, m.Robot)
+	default:
+		return
+	}
+	s.last[m.Robot] = p.c.departures
+}
+
+// mayBeAway fails if the robot has been up and in reach since the client was
+// told of it last. With faults its broker may have been out of reach.
+func (p *client) mayBeAway(s *states, m *protocol.Robot) {
+	i := slices.IndexFunc(p.c.brokers, func(x *broker) bool { return robotName(x.id) == m.Robot })
+	if r := p.c.robots[i]; p.c.calmRobots && r.up && r.gone <= s.last[m.Robot] {
+		failf("%s is told that %s is away, which it has not been since the last word of it", p.name, m.Robot)
+	}
+}
+
+// truthful tells whether what the client was told last is true; "" if it is.
+// In the end all robots are up.
+func (p *client) truthful() string {
+	if len(p.subs) == 0 {
+		return ""
+	}
+	for _, s := range p.judged() {
+		for _, robot := range sortedKeys(s.away) {
+			return "it takes " + robot + " for away"
+		}
+		if !p.c.calmRobots || p.anonymous {
+			continue
+		}
+		for i := range p.c.brokers {
+			r, name := p.c.robots[i], robotName(i)
+			if since, had := p.had[name]; r != nil && had && since < r.gone && s.last[name] < r.gone {
+				return "it was not told that " + name + " was away"
+			}
+		}
+	}
+	return ""
+}
+
+// judged gives what is to be right: what a client that tells in its hello what
+// it was told has processed; and, without faults, what was written to any.
+func (p *client) judged() (all []*states) {
+	if p.lists {
+		all = append(all, &p.processed)
+	}
+	if p.c.calmRobots && !p.lists {
+		all = append(all, &p.written)
+	}
+	return all
+}
+
+func newStates() states { return states{away: map[string]bool{}, last: map[string]int{}} }
+
+// awayList is what a hello tells of it.
+func (p *client) awayList() *[]string {
+	if !p.lists {
+		return nil
+	}
+	list := sortedKeys(p.processed.away)
+	return &list
+}
+
+// writtenState takes what a broker writes to a connection.
+func (p *client) writtenState(m any) {
+	if r, is := m.(*protocol.Robot); is && p.c.calmRobots && !p.lists && !p.anonymous {
+		p.toldState(&p.written, r)
+	}
+}
+
+// hasHad notes that the client gets a robot's readings.
+func (p *client) hasHad(n *overlay.Notify) {
+	if _, had := p.had[n.Reading.Robot]; !had {
+		p.had[n.Reading.Robot] = p.c.departures
+	}
+}

@@ -1,0 +1,252 @@
+package overlay
+
+import (
+	"maps"
+	"slices"
+)
+
+// told is what the client of a session was told of robots: those that are away.
+// All others are up, as far as it knows. It is stored with the session, and
+// handed over to the client's next edge. What was written to the client's
+// connection counts as told.
+type told struct {
+	away map[string]BrokerID // robots that it was told are away, with the broker that reads them
+	// upTo tells, of source brokers, up to which version of their robots it was
+	// told, when it was here last.
+	upTo   map[BrokerID]uint64
+	toldAt uint64 // the attachment under which that was
+
+	// A session that comes from another edge awaits what was told there, of each
+	// source broker for so many periods' ends. After those that edge is dead.
+	roamed bool
+	listed bool // its hello has told which robots are away
+	free   bool // its attachment is not one more than the last
+	awaits map[BrokerID]int
+}
+
+// awaitPeriods is how long a new edge waits for what was told at the old one: a
+// message of the roam takes up to two periods.
+const awaitPeriods = 3
+
+func (s *session) toldAway(b *Broker, v *roster, robot string) {
+	if s.away == nil {
+		s.away = map[string]BrokerID{}
+	}
+	s.away[robot] = v.broker
+	b.recordTold(s, v.broker, v.version, robot, true)
+}
+
+func (s *session) toldUp(b *Broker, v *roster, robot string) {
+	delete(s.away, robot)
+	b.recordTold(s, v.broker, v.version, robot, false)
+}
+
+func (b *Broker) recordTold(s *session, source BrokerID, version uint64, robot string, away bool) {
+	if version > 0 {
+		s.toldUpTo(source, version)
+	}
+	if !s.anonymous {
+		b.record(&ToldRecord{Client: s.client, Source: source, Version: version, Robot: robot, Away: away})
+	}
+}
+
+func (s *session) toldUpTo(source BrokerID, version uint64) {
+	if s.upTo == nil {
+		s.upTo = map[BrokerID]uint64{}
+	}
+	s.upTo[source] = version
+}
+
+// unfollow forgets what was told of robots that no subscription matches any more.
+func (b *Broker) unfollow(s *session) {
+	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
+		if !s.wants(robot) {
+			source := s.away[robot]
+			delete(s.away, robot)
+			b.recordTold(s, source, 0, robot, false)
+		}
+	}
+}
+
+// noteSeen notes up to where the client was told, for when it is not here.
+func (b *Broker) noteSeen(s *session) {
+	note := func(v *roster) {
+		if v == nil || v.version == 0 || !b.hears(s, v.broker) || s.upTo[v.broker] == v.version {
+			return
+		}
+		b.recordTold(s, v.broker, v.version, "", false)
+	}
+	note(&b.own)
+	for _, in := range s.inboxes {
+		note(b.rosters[in.key.Source])
+	}
+}
+
+// awaitTold has a session that comes from another edge, or may have been at one,
+// wait for what was told there.
+func (b *Broker) awaitTold(s *session, free bool) {
+	s.roamed, s.free = true, free
+	if s.awaits == nil {
+		s.awaits = map[BrokerID]int{}
+	}
+	b.await(s, b.cfg.ID)
+	for _, in := range s.inboxes {
+		b.await(s, in.key.Source)
+	}
+}
+
+// await has the session wait for what was told of a source broker's robots. If
+// that was nothing, all that changes from now on is to be told.
+func (b *Broker) await(s *session, id BrokerID) {
+	s.awaits[id] = awaitPeriods
+	if v := b.rosterOf(id); v != nil && v.version > 0 && s.upTo[id] == 0 {
+		s.toldUpTo(id, v.version)
+	}
+}
+
+// listAway takes the client's word for what it was told: it knows best.
+func (b *Broker) listAway(s *session, robots []string) {
+	listed := make(map[string]bool, len(robots))
+	for _, robot := range robots {
+		listed[robot] = true
+	}
+	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
+		if !listed[robot] {
+			source := s.away[robot]
+			delete(s.away, robot)
+			b.recordTold(s, source, 0, robot, false)
+		}
+	}
+	for _, robot := range slices.Sorted(maps.Keys(listed)) {
+		if _, known := s.away[robot]; !known {
+			if s.away == nil {
+				s.away = map[string]BrokerID{}
+			}
+			s.away[robot] = ""
+			b.recordTold(s, "", 0, robot, true)
+		}
+	}
+}
+
+// passAwaits ends the waiting for edges that are dead.
+func (b *Broker) passAwaits(s *session) {
+	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {
+		if s.awaits[id]--; s.awaits[id] <= 0 {
+			b.settleTold(s, id)
+		}
+	}
+}
+
+// settleTold says that what is known here is what the client was told of a
+// source broker's robots.
+func (b *Broker) settleTold(s *session, id BrokerID) {
+	delete(s.awaits, id)
+	if v := b.rosterOf(id); v != nil {
+		b.tellRoster(s, v, s.upTo[id])
+	}
+}
+
+func (b *Broker) rosterOf(id BrokerID) *roster {
+	if id == b.cfg.ID {
+		return &b.own
+	}
+	return b.rosters[id]
+}
+
+// handTold hands over what the client of a session was told, to the edge where
+// it is now.
+func (b *Broker) handTold(s *session) {
+	if s.anonymous || s.newestEdge == "" || s.newestEdge == b.cfg.ID {
+		return
+	}
+	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed}
+	for _, id := range slices.Sorted(maps.Keys(s.upTo)) {
+		if _, awaited := s.awaits[id]; awaited {
+			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id]})
+		} else {
+			m.Seen = append(m.Seen, SeenSource{id, s.upTo[id]})
+		}
+	}
+	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
+		m.Away = append(m.Away, AwayRobot{robot, s.away[robot]})
+	}
+	b.route(s.newestEdge, m)
+}
+
+// onTold takes what a client was told at an edge where it was before.
+func (b *Broker) onTold(m *Told) {
+	s := b.sessions[m.Client]
+	if s == nil || s.birth != m.Session || m.Attachment >= s.epoch.Attachment {
+		return
+	}
+	if s.elsewhere != 0 && s.newestEdge != "" { // it has gone on
+		b.route(s.newestEdge, m)
+	}
+	if m.Attachment < s.toldAt || !s.roamed {
+		return
+	}
+	s.toldAt = m.Attachment
+	b.takeTold(s, m)
+	if last := s.free || m.Attachment+1 == s.epoch.Attachment; !last {
+		return // there may be one that knows more
+	}
+	if m.Whole { // of others that edge has told nothing
+		s.roamed = false
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {
+		if m.covers(id) {
+			b.settleTold(s, id)
+		}
+	}
+}
+
+// covers reports whether all that was told of a source broker's robots is here.
+func (m *Told) covers(id BrokerID) bool {
+	return m.Whole || slices.ContainsFunc(m.Seen, func(x SeenSource) bool { return x.Broker == id })
+}
+
+// takeTold replaces what is known of the source brokers that are awaited.
+func (b *Broker) takeTold(s *session, m *Told) {
+	awaited := func(id BrokerID) bool { _, is := s.awaits[id]; return is || !s.follows(b, id) }
+	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
+		if source := s.away[robot]; awaited(source) && m.covers(source) && !s.listed {
+			delete(s.away, robot)
+			b.recordTold(s, source, 0, robot, false)
+		}
+	}
+	for _, x := range m.Seen {
+		if awaited(x.Broker) {
+			b.recordTold(s, x.Broker, x.Version, "", false)
+		}
+	}
+	if s.away == nil {
+		s.away = map[string]BrokerID{}
+	}
+	for _, x := range m.Awaited {
+		if before := s.upTo[x.Broker]; awaited(x.Broker) && (before == 0 || x.Version < before) {
+			b.recordTold(s, x.Broker, x.Version, "", false)
+		}
+	}
+	for _, a := range m.Away {
+		if awaited(a.Broker) && !s.listed {
+			s.away[a.Robot] = a.Broker
+			b.recordTold(s, a.Broker, s.upTo[a.Broker], a.Robot, true)
+		}
+	}
+}
+
+func (s *session) restoreTold(r *ToldRecord) {
+	if r.Version > 0 {
+		s.toldUpTo(r.Source, r.Version)
+	}
+	switch {
+	case r.Robot == "":
+	case r.Away:
+		if s.away == nil {
+			s.away = map[string]BrokerID{}
+		}
+		s.away[r.Robot] = r.Source
+	default:
+		delete(s.away, r.Robot)
+	}
+}
