@@ -11,12 +11,12 @@ func (r *reader) define(word token) bool {
 		return false
 	}
 	begin, included, bytes := *r.lex, r.includes, r.bytes
+	known := len(r.problems)
 	if !r.pass(opened, m.base) {
 		return false
 	}
 	end := *r.lex
-	*r.lex, r.includes, r.bytes = begin, included, bytes
-	known := len(r.problems)
+	*r.lex, r.includes, r.bytes, r.problems = begin, included, bytes, r.problems[:known]
 	if !r.body(m.body, opened, 1) {
 		if r.broken {
 			return false

@@ -322,6 +322,9 @@ func (r *reader) include(word token) (file, text string, ok bool) {
 	if r.bytes += len(text); r.bytes > maxText {
 		return "", "", r.fail(t.pos, "the included files come to more than %d MiB", maxText>>20)
 	}
+	if strings.IndexByte(r.lex.text[r.lex.at:], '\n') < 0 {
+		r.warn(word.pos, "no line follows this include, for which real Stage waits for ever; expected a line end behind it")
+	}
 	return file, text, true
 }
 
