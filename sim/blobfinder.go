@@ -69,7 +69,7 @@ func (b *Blobfinder) look() {
 	}
 	at := m.global.Add(m.spec.Origin).Add(Pose{A: spec.Pan})
 	c := &m.world.caster
-	c.begin(at, m.root.index, func(t *tile) bool { return t.root != m.root.index })
+	c.begin(at, spec.Range, m.root.index, func(t *tile) bool { return t.root != m.root.index })
 	right := spec.FOV/2 - at.A
 	for i := range b.columns {
 		direction := at.A
@@ -77,7 +77,7 @@ func (b *Blobfinder) look() {
 			direction = float64(i)*spec.FOV/float64(spec.Width-1) - right
 		}
 		sin, cos := aim(direction)
-		distance, hit := c.cast(sin, cos, spec.Range)
+		distance, hit := c.cast(sin, cos)
 		b.columns[i] = column{hit: hit != nil, distance: distance}
 		if hit != nil {
 			b.columns[i].color = opaque(m.world.models[hit.model].Color())

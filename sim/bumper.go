@@ -25,9 +25,9 @@ func (b *Bumper) update() {
 		right.X -= line.Length / 2 * cos
 		right.Y -= line.Length / 2 * sin
 		from := at.Add(right)
-		c.begin(from, own, func(t *tile) bool { return t.root != own })
+		c.begin(from, line.Length, own, func(t *tile) bool { return t.root != own })
 		sin, cos = aim(from.A)
-		_, hit := c.cast(sin, cos, line.Length)
+		_, hit := c.cast(sin, cos)
 		b.pressed[i] = hit != nil
 	}
 }

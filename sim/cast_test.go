@@ -63,7 +63,7 @@ func stepped(c *caster, sin, cos, length float64) (float64, *tile) {
 	for left > 0 {
 		rx, ry := int(x)>>5, int(y)>>5
 		s := g.super(int32(rx>>5), int32(ry>>5))
-		if s == nil || s.regions[ry&31*32+rx&31] == nil {
+		if s == nil || s.regions[ry&31*32+rx&31].tiles == nil {
 			if !known {
 				known = true
 				toX, toY := float64(rx*32+32)-x, float64(ry*32+32)-y
@@ -94,7 +94,7 @@ func stepped(c *caster, sin, cos, length float64) (float64, *tile) {
 		known = false
 		for cx, cy := int(x)&31, int(y)&31; cx>>5 == 0 && cy>>5 == 0 && left > 0; left-- {
 			var hit *tile
-			for t := s.regions[ry&31*32+rx&31]; t != nil; t = t.next {
+			for t := s.regions[ry&31*32+rx&31].tiles; t != nil; t = t.next {
 				if t.rows[cy]>>cx&1 == 0 || t.layers&c.layer == 0 || t.root == c.own || t.ret < 0 || c.z < t.low || c.z > t.high {
 					continue
 				}
@@ -140,11 +140,11 @@ func TestCastsLikeSteps(t *testing.T) {
 			w.caster.layer = even
 			r.measure(0)
 			c, at := &w.caster, r.Place(0)
-			c.begin(at, me.root.index, nil)
-			for i, b := range r.bearings[0] {
+			c.begin(at, r.sensors[0].MaxRange, me.root.index, nil)
+			for i, b := range r.fans[0].bearings {
 				sin, cos := aim(at.A + b)
 				want, wantHit := stepped(c, sin, cos, r.sensors[0].MaxRange)
-				got, gotHit := c.cast(sin, cos, r.sensors[0].MaxRange)
+				got, gotHit := c.cast(sin, cos)
 				if math.Abs(got-want) > 1e-9 || gotHit != wantHit {
 					t.Fatalf("sample %d: %v, expected %v", i, got, want)
 				}

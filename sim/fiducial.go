@@ -70,9 +70,9 @@ func (f *Fiducial) clear(target *Model, bearing float64) bool {
 	m := f.model
 	at := m.global.Add(m.spec.Origin).Add(Pose{A: bearing})
 	c := &m.world.caster
-	c.begin(at, m.root.index, func(t *tile) bool { return t.root != m.root.index && at.Z >= t.low && at.Z <= t.high })
+	c.begin(at, m.spec.Fiducial.MaxRange, m.root.index, func(t *tile) bool { return t.root != m.root.index && at.Z >= t.low && at.Z <= t.high })
 	sin, cos := aim(at.A)
-	_, hit := c.cast(sin, cos, m.spec.Fiducial.MaxRange)
+	_, hit := c.cast(sin, cos)
 	if hit == nil {
 		return m.spec.Fiducial.IgnoreZ
 	}

@@ -33,11 +33,11 @@ const (
 type grid struct {
 	perMetre float64 // cells
 
-	supers                 []*superregion // a hash table of 2^n places with linear probing
-	shift                  uint           // 64 - n
-	number                 int            // of superregions
-	last                   *superregion   // the one found last
-	minX, minY, maxX, maxY int32          // superregions that there have been, ends included
+	supers                 []*superregion   // a hash table of 2^n places with linear probing
+	shift                  uint             // 64 - n
+	number                 int              // of superregions
+	near                   [16]*superregion // those found last, by the last bits of their place
+	minX, minY, maxX, maxY int32            // superregions that there have been, ends included
 
 	spare *tile  // a list of unused tiles
 	drawn uint64 // outlines drawn so far
@@ -47,7 +47,14 @@ type grid struct {
 type superregion struct {
 	x, y    int32
 	drawn   [side]uint32 // by row: the regions in which something is drawn
-	regions [side * side]*tile
+	regions [side * side]region
+}
+
+// region is a square of 32 × 32 cells.
+type region struct {
+	tiles *tile
+	seen  *tile  // what rays from the place that was begun with may hit
+	begun uint64 // the caster's count of beginnings
 }
 
 // tile is what a part of a body marks in a region, by rows and by columns.
@@ -96,15 +103,19 @@ func (g *grid) place(x, y int32) uint64 {
 
 // super returns a superregion, nil if nothing has been drawn there.
 func (g *grid) super(x, y int32) *superregion {
-	if s := g.last; s != nil && s.x == x && s.y == y {
+	if s := g.near[y&3<<2|x&3]; s != nil && s.x == x && s.y == y {
 		return s
 	}
+	return g.lookup(x, y)
+}
+
+func (g *grid) lookup(x, y int32) *superregion {
 	if len(g.supers) == 0 {
 		return nil
 	}
 	s := g.supers[g.place(x, y)]
 	if s != nil {
-		g.last = s
+		g.near[y&3<<2|x&3] = s
 	}
 	return s
 }
@@ -125,7 +136,6 @@ func (g *grid) make(x, y int32) *superregion {
 	g.number++
 	g.minX, g.minY = min(g.minX, x), min(g.minY, y)
 	g.maxX, g.maxY = max(g.maxX, x), max(g.maxY, y)
-	g.last = s
 	return s
 }
 
@@ -142,7 +152,7 @@ func (g *grid) rehash() {
 	for size < 4*len(keep) {
 		size *= 2
 	}
-	g.supers, g.number, g.last = make([]*superregion, size), len(keep), nil
+	g.supers, g.number, g.near = make([]*superregion, size), len(keep), [16]*superregion{}
 	g.shift = 64 - uint(bits.TrailingZeros(uint(size)))
 	for i, s := range keep {
 		g.supers[g.place(s.x, s.y)] = s
@@ -175,15 +185,15 @@ func (p *pen) in(x, y int32) *tile {
 	rx, ry := x>>regionBits, y>>regionBits
 	s := p.grid.make(rx>>superBits, ry>>superBits)
 	at := uint16(ry&regionMask)<<superBits | uint16(rx&regionMask)
-	for t := s.regions[at]; t != nil; t = t.next {
+	for t := s.regions[at].tiles; t != nil; t = t.next {
 		if t.root == p.tile.root && t.part == p.tile.part && t.layers == p.tile.layers {
 			return t
 		}
 	}
 	t := p.grid.take()
 	*t = p.tile
-	t.at, t.super, t.next = at, s, s.regions[at]
-	s.regions[at] = t
+	t.at, t.super, t.next = at, s, s.regions[at].tiles
+	s.regions[at].tiles = t
 	s.drawn[at>>superBits] |= 1 << (at & regionMask)
 	*p.into = append(*p.into, t)
 	return t
@@ -241,11 +251,11 @@ func (g *grid) take() *tile {
 func (g *grid) wipe(tiles []*tile) {
 	for _, t := range tiles {
 		s := t.super
-		at := &s.regions[t.at]
+		at := &s.regions[t.at].tiles
 		for *at != t {
 			at = &(*at).next
 		}
-		if *at = t.next; s.regions[t.at] == nil {
+		if *at = t.next; s.regions[t.at].tiles == nil {
 			s.drawn[t.at>>superBits] &^= 1 << (t.at & regionMask)
 		}
 		t.super, t.next = nil, g.spare

@@ -162,12 +162,12 @@ func (g *Gripper) feelContacts() {
 func (g *Gripper) feel(from Pose, length float64) *Model {
 	w := g.model.world
 	at := g.model.global.Add(g.model.spec.Origin).Add(from)
-	w.caster.begin(at, nobody, func(t *tile) bool {
+	w.caster.begin(at, length, nobody, func(t *tile) bool {
 		m := w.models[t.model]
 		return m.spec.GripperReturn && at.Z >= t.low && at.Z <= t.high && !g.model.on(m)
 	})
 	sin, cos := aim(at.A)
-	if _, hit := w.caster.cast(sin, cos, length); hit != nil {
+	if _, hit := w.caster.cast(sin, cos); hit != nil {
 		return w.models[hit.model]
 	}
 	return nil

@@ -109,8 +109,17 @@ func (m *Model) paint() {
 }
 
 // SetPose puts the model to a pose in its parent's frame; collisions are not
-// tested. It tells whether the pose was one to go to: finite, within Reach.
+// tested. It tells whether the pose was one to go to: finite, within Reach. To
+// where it is nothing is put.
 func (m *Model) SetPose(p Pose) bool {
+	if p == m.pose {
+		return true
+	}
+	return m.put(p)
+}
+
+// put is SetPose, and draws the model anew in any case.
+func (m *Model) put(p Pose) bool {
 	if !within(p) {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 type Ranger struct {
 	model    *Model
 	sensors  []worldfile.Sensor
-	bearings [][]float64 // by sensor, rad
+	fans     []*fan
 	ranges   [][]float64 // by sensor, m
 	returned [][]float64 // by sensor: the ranger_return of what was hit, 0 for nothing
 	taken    bool
@@ -22,7 +22,7 @@ func newRanger(m *Model) *Ranger {
 	r := &Ranger{model: m, sensors: m.spec.Ranger.Sensors, random: m.random()}
 	for i := range r.sensors {
 		s := &r.sensors[i]
-		r.bearings = append(r.bearings, m.world.bearings(s.Samples, s.FOV))
+		r.fans = append(r.fans, m.world.fanOf(s.Samples, s.FOV))
 		r.ranges = append(r.ranges, make([]float64, s.Samples))
 		r.returned = append(r.returned, make([]float64, s.Samples))
 	}
@@ -46,7 +46,7 @@ func (r *Ranger) Intensities(sensor int) []float64 { return r.returned[sensor] }
 
 // Bearings gives the directions of a sensor's samples in its own frame, rad.
 // The slice must not be changed.
-func (r *Ranger) Bearings(sensor int) []float64 { return r.bearings[sensor] }
+func (r *Ranger) Bearings(sensor int) []float64 { return r.fans[sensor].bearings }
 
 // Place gives a sensor's pose in the world: its rays start there.
 func (r *Ranger) Place(sensor int) Pose {
@@ -67,31 +67,33 @@ func (r *Ranger) update() {
 // measure takes a sensor's reading. Stage keeps the direction as a float32
 // between samples, and so do we: over a wide fan that makes micrometres.
 func (r *Ranger) measure(i int) {
-	s, c := &r.sensors[i], &r.model.world.caster
+	s, f, c := &r.sensors[i], r.fans[i], &r.model.world.caster
 	ranges, returned := r.ranges[i], r.returned[i]
 	if len(ranges) == 0 {
 		return
 	}
-	step := step(s.Samples, s.FOV)
 	first := s.Pose
-	first.A += r.bearings[i][0]
+	first.A += f.bearings[0]
 	first.Z += s.Size.Z / 2
 	at := r.model.global.Add(r.model.spec.Origin).Add(first)
-	c.begin(at, r.model.root.index, nil)
+	c.begin(at, s.MaxRange, r.model.root.index, nil)
+	sin, cos := math.Sincos(at.A)
 	direction := at.A
 	for j := range ranges {
-		saved := float32(direction)
-		ray := saved
+		ray := float32(direction)
+		raySin, rayCos := f.turn(j, sin, cos, float64(ray)-at.A)
 		if s.NoiseAngular != 0 {
-			ray = float32(direction + step*s.NoiseAngular*r.uniform()*0.5)
+			raySin, rayCos = aim(float64(float32(direction + f.step*s.NoiseAngular*r.uniform()*0.5)))
+		} else if math.Abs(raySin*rayCos) < 1e-5 {
+			raySin, rayCos = aim(float64(ray)) // along an axis the last bit makes a cell
 		}
-		sin, cos := aim(float64(ray))
-		distance, hit := c.cast(sin, cos, s.MaxRange)
-		ranges[j], returned[j] = distance, 0
+		hit := (*tile)(nil)
+		ranges[j], hit = c.cast(raySin, rayCos)
+		returned[j] = 0
 		if hit != nil {
 			returned[j] = float64(hit.ret)
 		}
-		direction = float64(saved) + step
+		direction = float64(ray) + f.step
 	}
 	if s.NoiseConst != 0 || s.NoiseProp != 0 {
 		r.disturb(s, ranges)
@@ -114,32 +116,55 @@ func (r *Ranger) disturb(s *worldfile.Sensor, ranges []float64) {
 	}
 }
 
-// step is the angle between samples, rad; for a single one the whole field.
-func step(samples int, fov float64) float64 { return fov / float64(max(samples-1, 1)) }
+// uniform returns one of a thousand numbers from -1 on below 1, as Stage does.
+func (r *Ranger) uniform() float64 { return float64(r.random.IntN(1000))/500 - 1 }
 
-// uniform returns a number between -1 and 1.
-func (r *Ranger) uniform() float64 { return r.random.Float64()*2 - 1 }
+// fan is what sensors of as many samples over as wide a field have in common.
+type fan struct {
+	step     float64   // between samples, rad; for a single one the whole field
+	bearings []float64 // of the samples, in the sensor's frame, rad
+	sin, cos []float64 // of the angle from the first sample
+}
 
-// fanKey tells which sensors share their bearings.
+// fanKey tells which sensors share a fan.
 type fanKey struct {
 	samples int
 	fov     float64
 }
 
-// bearings returns the directions of the samples of such a sensor, in its own
-// frame.
-func (w *World) bearings(samples int, fov float64) []float64 {
+// fanOf returns the fan for sensors of that kind.
+func (w *World) fanOf(samples int, fov float64) *fan {
 	key := fanKey{samples, fov}
-	all := w.fans[key]
-	if all == nil {
-		first := 0.0
-		if samples > 1 {
-			first = -fov / 2
-		}
-		for i := range samples {
-			all = append(all, first+float64(i)*step(samples, fov))
-		}
-		w.fans[key] = all
+	f := w.fans[key]
+	if f == nil {
+		f = newFan(samples, fov)
+		w.fans[key] = f
 	}
-	return all
+	return f
+}
+
+func newFan(samples int, fov float64) *fan {
+	f := &fan{step: fov / float64(max(samples-1, 1))}
+	first := 0.0
+	if samples > 1 {
+		first = -fov / 2
+	}
+	for i := range samples {
+		turn := float64(i) * f.step
+		sin, cos := math.Sincos(turn)
+		f.bearings, f.sin, f.cos = append(f.bearings, first+turn), append(f.sin, sin), append(f.cos, cos)
+	}
+	return f
+}
+
+// turn returns the sine and cosine of a direction that is nearly that of a
+// sample: sin and cos are those of the first, and angle is from there. What it
+// is off by rounding is small enough for two terms, and this costs a quarter of
+// what aim does.
+func (f *fan) turn(sample int, sin, cos, angle float64) (float64, float64) {
+	s, c := f.sin[sample], f.cos[sample]
+	s, c = sin*c+cos*s, cos*c-sin*s
+	off := angle - float64(sample)*f.step
+	half := off * off / 2
+	return s + off*c - half*s, c - off*s - half*c
 }

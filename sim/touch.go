@@ -15,7 +15,7 @@ func (w *World) touches(r *root) bool {
 		if !t.obstacle {
 			continue
 		}
-		for o := t.super.regions[t.at]; o != nil; o = o.next {
+		for o := t.super.regions[t.at].tiles; o != nil; o = o.next {
 			if o.obstacle && o.root != t.root && o.layers&layer != 0 && o.low <= t.high && o.high >= t.low && t.shares(o) {
 				return true
 			}
@@ -33,7 +33,7 @@ func (w *World) touching(m *Model) []*Model {
 		if int(t.model) != m.index {
 			continue
 		}
-		for o := t.super.regions[t.at]; o != nil; o = o.next {
+		for o := t.super.regions[t.at].tiles; o != nil; o = o.next {
 			if o.root != t.root && o.layers&layer != 0 && t.shares(o) {
 				other := w.models[o.model]
 				found = insert(dropped(found, other), other)

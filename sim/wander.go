@@ -32,8 +32,8 @@ type Wanderers struct {
 // mounting tells which sensors share their beams: what they are and where on
 // the robot.
 type mounting struct {
-	kind fanKey
-	at   Pose
+	fan *fan
+	at  Pose
 }
 
 // wanderer drives one robot.
@@ -120,7 +120,7 @@ func (ws *Wanderers) look(d *wanderer) {
 	}
 	r := d.eyes.ranger
 	for i := range r.sensors {
-		d.views = append(d.views, view{ws.beamsOf(mounting{fanKey{r.sensors[i].Samples, r.sensors[i].FOV}, on.Add(r.sensors[i].Pose)}), r.ranges[i]})
+		d.views = append(d.views, view{ws.beamsOf(mounting{r.fans[i], on.Add(r.sensors[i].Pose)}), r.ranges[i]})
 	}
 }
 
@@ -128,7 +128,7 @@ func (ws *Wanderers) look(d *wanderer) {
 func (ws *Wanderers) beamsOf(m mounting) []beam {
 	beams := ws.beams[m]
 	if beams == nil {
-		for _, b := range ws.world.bearings(m.kind.samples, m.kind.fov) {
+		for _, b := range m.fan.bearings {
 			sin, cos := math.Sincos(m.at.A + b)
 			beams = append(beams, beam{x: m.at.X, y: m.at.Y, cos: cos, sin: sin})
 		}

@@ -46,7 +46,7 @@ type World struct {
 	steps  uint64
 	grid   grid
 	caster caster
-	fans   map[fanKey][]float64 // bearings of samples
+	fans   map[fanKey]*fan
 }
 
 // New makes a World at time 0. Nothing moves or measures before it is
@@ -66,7 +66,7 @@ func New(cfg Config) (*World, error) {
 		seed:     cfg.Seed,
 		interval: cfg.World.Interval.Microseconds(),
 		byName:   map[string]*Model{},
-		fans:     map[fanKey][]float64{},
+		fans:     map[fanKey]*fan{},
 	}
 	for _, spec := range cfg.World.Models {
 		w.addTree(spec, nil, nil)
@@ -234,7 +234,7 @@ func (w *World) Reset() {
 		case m.parent != m.home:
 			w.attach(m, m.home, m.spec.Pose)
 		case m.parent == nil || m.pose != m.spec.Pose || m.gripper != nil:
-			m.SetPose(m.spec.Pose)
+			m.put(m.spec.Pose)
 		}
 	}
 	for _, m := range w.models {
