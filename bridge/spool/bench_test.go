@@ -2,6 +2,9 @@ package spool
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"callboard/bridge/overlay"
@@ -58,4 +61,59 @@ func BenchmarkAppend(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkRetained: what a reading of 1,500 bytes takes in memory and on the
+// disk for each of 3,000 keys that retain it, with a commit each. One operation
+// is one reading of one key.
+func BenchmarkRetained(b *testing.B) {
+	const keys, size = 3000, 1500
+	dir := b.TempDir()
+	s, err := Open(Config{Dir: dir, Broker: "b1"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	s.Append(prelude())
+	names := []protocol.Matched{{ID: "a"}}
+	g := &overlay.GivenRecord{Reading: &overlay.Reading{Robot: "r0", Interface: "laser", JSON: make([]byte, size)}, Hits: make([]overlay.GivenHit, keys)}
+	for h := range keys {
+		e := *prelude()[3].(*overlay.EntryRecord)
+		e.Handle = overlay.Handle(h + 1)
+		s.Append([]overlay.Record{&e})
+		g.Hits[h] = overlay.GivenHit{Handle: e.Handle, Revision: uint64(1e15 + 1e6*h), Names: names}
+	}
+	if err := s.commit(); err != nil {
+		b.Fatal(err)
+	}
+	heap := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	disk := func() float64 {
+		info, err := os.Stat(filepath.Join(dir, "spool.db"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return float64(info.Size())
+	}
+	memory, file := heap(), disk()
+	readings := 0
+	b.ResetTimer()
+	for i := 0; i < b.N; i += keys {
+		readings++
+		for h := range g.Hits {
+			g.Hits[h].Seq = uint64(readings)
+		}
+		s.Append([]overlay.Record{g})
+		if err := s.commit(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	n := float64(readings * keys)
+	b.ReportMetric((heap()-memory)/n, "B-memory/op")
+	b.ReportMetric((disk()-file-float64(readings*size))/n, "B-disk/op")
 }

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -27,9 +28,8 @@ var (
 	bucketSubs     = []byte("subscriptions") // client, NUL, id → subscription
 	bucketTold     = []byte("told")          // client, NUL, name → what it was told of robots
 	bucketMembers  = []byte("members")       // handle, id → subscription of an entry's own set
-	bucketEntries  = []byte("entries")       // handle → entry
-	bucketItems    = []byte("items")         // handle, number → notification or gap
-	bucketReadings = []byte("readings")      // id → reading, once for all items that name it
+	bucketEntries  = []byte("entries")       // handle → entry, and what has become of its numbers
+	bucketReadings = []byte("readings")      // id → reading with all keys that it was given to
 )
 
 var (
@@ -37,11 +37,6 @@ var (
 	keyBroker  = []byte("broker")
 	keyApplied = []byte("applied") // number of the last batch that is in
 	keyStamp   = []byte("stamp")
-)
-
-const (
-	itemNotification = 1
-	itemGap          = 2
 )
 
 // openDatabase opens the database and reads it. One that is damaged is moved
@@ -112,7 +107,7 @@ func (s *Store) readDatabase(path string) (err error) {
 	return s.db.View(s.load)
 }
 
-var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketEntries, bucketMembers, bucketItems, bucketReadings}
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketEntries, bucketMembers, bucketReadings}
 
 // errNew says that a database has nothing in it yet.
 var errNew = errors.New("the database is new")
@@ -231,7 +226,7 @@ func (s *Store) load(tx *bbolt.Tx) error {
 			return nil
 		})
 	}
-	readings := map[uint64]*readingState{}
+	left := map[overlay.Handle]*loading{}
 	return cmp.Or(
 		each(bucketSessions, "session", func(_ []byte, d *decoder) error {
 			r := d.session()
@@ -241,67 +236,110 @@ func (s *Store) load(tx *bbolt.Tx) error {
 		}),
 		each(bucketSubs, "subscription", func(_ []byte, d *decoder) error { s.restore(d.subscription()); return d.err }),
 		each(bucketTold, "what was told", func(_ []byte, d *decoder) error { s.restore(d.told()); return d.err }),
-		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { s.restore(d.entry()); return d.err }),
+		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { return s.loadEntry(d, left) }),
 		each(bucketMembers, "member", func(_ []byte, d *decoder) error { s.restore(d.entrySubscription()); return d.err }),
-		each(bucketReadings, "reading", func(k []byte, d *decoder) error {
-			r := &readingState{id: readNumber(k), bytes: d.reading(), stored: true}
-			readings[r.id], x.lastID = r, max(x.lastID, r.id)
-			return d.err
-		}),
-		each(bucketItems, "item", func(k []byte, d *decoder) error { return s.loadItem(k, d, readings) }),
-		s.loaded(readings),
+		each(bucketReadings, "reading", func(k []byte, d *decoder) error { return s.loadReading(readNumber(k), d, left) }),
+		s.loaded(left),
 	)
 }
 
 func (s *Store) restore(r overlay.Record) {
-	s.index.apply(r)
+	s.index.apply(r, nil)
 	s.restored.Records = append(s.restored.Records, r)
 }
 
-func (s *Store) loadItem(k []byte, d *decoder, readings map[uint64]*readingState) error {
-	if len(k) != 16 {
-		return errors.New("its key is not of 16 bytes")
+// loading is an entry while its readings are read.
+type loading struct {
+	*entryState
+	next     uint64    // numbers from here on are notifications
+	segments []segment // what those before are
+	missing  uint64    // how many of those are notifications that have not been read yet
+}
+
+func (s *Store) loadEntry(d *decoder, left map[overlay.Handle]*loading) error {
+	r := d.entry()
+	l := &loading{next: r.Next}
+	since, uneven := d.uvarint(), uint64(0)
+	if d.byte() != 0 {
+		l.segments, uneven = d.segments(r.Num), r.Next-1
+	} else if r.Next > r.Num+1 {
+		l.segments = []segment{{r.Num + 1, r.Next - 1, 0}}
 	}
-	handle, from := overlay.Handle(readNumber(k[:8])), readNumber(k[8:])
-	e := s.index.entries[handle]
-	if e == nil {
-		return fmt.Errorf("it belongs to entry %d, which is not there", handle)
+	if d.err != nil {
+		return d.err
 	}
-	i := itemState{from: from, to: from, stored: true}
-	switch d.byte() {
-	case itemGap:
-		i.to, i.why = d.uvarint(), overlay.Why(d.byte())
-		s.restored.Records = append(s.restored.Records, &overlay.GapRecord{Handle: handle, From: i.from, To: i.to, New: i.from, Why: i.why})
-	case itemNotification:
-		id := d.uvarint()
-		if i.reading = readings[id]; i.reading == nil {
-			return fmt.Errorf("its reading %d is not there", id)
+	s.restore(r)
+	l.entryState = s.index.entries[r.Handle]
+	l.since, l.uneven = since, uneven
+	for _, seg := range l.segments {
+		if seg.why == 0 {
+			l.missing += seg.to - seg.from + 1
 		}
-		i.reading.refs++
-		i.at, i.revision, i.names = overlay.Instant(d.varint()), d.uvarint(), d.names()
-		s.restored.Records = append(s.restored.Records, &overlay.GivenRecord{
-			Reading: i.reading.bytes, At: i.at, Hits: []overlay.GivenHit{{Handle: handle, Seq: from, Revision: i.revision, Names: i.names}},
-		})
-	default:
-		return errors.New("it is neither a notification nor a gap")
 	}
-	e.items = append(e.items, i)
+	left[r.Handle] = l
+	s.index.lastID = max(s.index.lastID, since)
 	return nil
 }
 
-// loaded marks all that was read as stored.
-func (s *Store) loaded(readings map[uint64]*readingState) error {
+// loadReading brings a reading back to the keys that still retain it. Gaps
+// before it come first: a key's numbers are restored in order.
+func (s *Store) loadReading(id uint64, d *decoder, left map[overlay.Handle]*loading) error {
+	r, ok := d.record().(*overlay.GivenRecord)
+	if d.err != nil || !ok {
+		return cmp.Or(d.err, errShort)
+	}
+	x, reading := s.index, &heldState{id: id, stored: true}
+	x.lastID = max(x.lastID, id)
+	hits := r.Hits[:0]
+	for _, h := range r.Hits {
+		l := left[h.Handle]
+		if l == nil || id <= l.since || h.Seq <= l.record.Num {
+			continue
+		}
+		s.loadGaps(l, h.Seq)
+		if h.Seq < l.next {
+			if len(l.segments) == 0 || l.segments[0].from > h.Seq || l.segments[0].why != 0 {
+				continue // passed over, or part of a gap
+			}
+			l.missing--
+		}
+		hits = append(hits, h)
+		x.hit(h.Handle, h.Seq, reading)
+	}
+	if r.Hits = hits; len(hits) == 0 {
+		x.deletedIDs = append(x.deletedIDs, id)
+		return nil
+	}
+	s.restored.Records = append(s.restored.Records, r)
+	return nil
+}
+
+// loadGaps restores an entry's gaps that end before a number.
+func (s *Store) loadGaps(l *loading, before uint64) {
+	for ; len(l.segments) > 0 && l.segments[0].to < before; l.segments = l.segments[1:] {
+		if g := l.segments[0]; g.why != 0 {
+			s.restored.Records = append(s.restored.Records, &overlay.GapRecord{Handle: l.record.Handle, From: g.from, To: g.to, New: g.from, Why: g.why})
+			s.index.gap(&overlay.GapRecord{Handle: l.record.Handle, From: g.from, To: g.to, Why: g.why})
+		}
+	}
+}
+
+// loaded restores the gaps that nothing follows, marks all that was read as
+// stored, and sees that nothing is missing.
+func (s *Store) loaded(left map[overlay.Handle]*loading) error {
 	x := s.index
-	x.stampDirty = false
+	for _, h := range slices.Sorted(maps.Keys(left)) {
+		l := left[h]
+		s.loadGaps(l, math.MaxUint64)
+		if l.missing != 0 {
+			return &damagedError{fmt.Errorf("entry %d lacks %d notifications", h, l.missing)}
+		}
+	}
+	x.stampDirty, x.fresh = false, nil
 	clear(x.dirtySessions)
 	clear(x.dirtySubs)
 	clear(x.dirtyTold)
 	clear(x.dirtyEntries)
 	clear(x.dirtyMembers)
-	for _, id := range slices.Sorted(maps.Keys(readings)) {
-		if readings[id].refs == 0 {
-			x.deletedIDs = append(x.deletedIDs, id)
-		}
-	}
 	return nil
 }

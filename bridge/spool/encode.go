@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
@@ -65,15 +66,7 @@ func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
 	case *overlay.GivenRecord:
 		b = appendReading(append(b, kindGiven), r.Reading)
 		b = binary.AppendVarint(b, int64(r.At))
-		b = binary.AppendUvarint(b, uint64(len(r.Hits)))
-		for i := range r.Hits {
-			h := &r.Hits[i]
-			b = binary.AppendUvarint(b, uint64(h.Handle))
-			b = binary.AppendUvarint(b, h.Seq)
-			b = binary.AppendUvarint(b, h.Revision)
-			b = appendNames(b, h.Names)
-		}
-		return b, nil
+		return appendHits(b, r.Hits), nil
 	case *overlay.AckedRecord:
 		b = binary.AppendUvarint(append(b, kindAcked), uint64(r.Handle))
 		return binary.AppendUvarint(b, r.Num), nil
@@ -174,6 +167,48 @@ func appendReading(b []byte, r *overlay.Reading) []byte {
 	b = binary.AppendUvarint(b, uint64(r.Index))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Time))
 	return append(binary.AppendUvarint(b, uint64(len(r.JSON))), r.JSON...)
+}
+
+// appendHits writes hits as differences, each from the one before: names of
+// subscriptions, which are often the same, only where they are others.
+func appendHits(b []byte, hits []overlay.GivenHit) []byte {
+	b = binary.AppendUvarint(b, uint64(len(hits)))
+	before := overlay.GivenHit{}
+	for i := range hits {
+		h := &hits[i]
+		b = binary.AppendVarint(b, int64(h.Handle-before.Handle))
+		b = binary.AppendUvarint(b, h.Seq)
+		b = binary.AppendVarint(b, int64(h.Revision-before.Revision))
+		if sameNames(h.Names, before.Names) {
+			b = append(b, 0)
+		} else {
+			b = appendNames(append(b, 1), h.Names)
+		}
+		before = *h
+	}
+	return b
+}
+
+// sameNames reports whether two notifications name the same subscriptions,
+// without values of their own.
+func sameNames(names, others []protocol.Matched) bool {
+	return slices.EqualFunc(names, others, func(n, o protocol.Matched) bool {
+		return n.ID == o.ID && n.Values == nil && o.Values == nil && (n.State == nil) == (o.State == nil) && (n.State == nil || *n.State == *o.State)
+	})
+}
+
+// afterReading returns what follows the reading in an encoded GivenRecord.
+func afterReading(encoded []byte) []byte {
+	if len(encoded) == 0 {
+		return nil
+	}
+	d := &decoder{b: encoded[1:]}
+	d.raw()
+	d.raw()
+	d.uvarint()
+	d.float()
+	d.raw()
+	return d.b
 }
 
 func appendNames(b []byte, names []protocol.Matched) []byte {
@@ -352,12 +387,17 @@ func (d *decoder) names() []protocol.Matched {
 
 func (d *decoder) given() *overlay.GivenRecord {
 	r := &overlay.GivenRecord{Reading: d.reading(), At: overlay.Instant(d.varint())}
+	before := overlay.GivenHit{}
 	for range d.count() {
-		h := overlay.GivenHit{Handle: overlay.Handle(d.uvarint()), Seq: d.uvarint(), Revision: d.uvarint(), Names: d.names()}
+		h := overlay.GivenHit{Handle: before.Handle + overlay.Handle(d.varint()), Seq: d.uvarint(), Revision: before.Revision + uint64(d.varint()), Names: before.Names}
+		if d.byte() != 0 {
+			h.Names = d.names()
+		}
 		if d.err != nil {
 			break
 		}
 		r.Hits = append(r.Hits, h)
+		before = h
 	}
 	return r
 }

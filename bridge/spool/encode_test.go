@@ -28,6 +28,8 @@ func all() []overlay.Record {
 			Hits: []overlay.GivenHit{
 				{Handle: 1, Seq: 2, Revision: 3, Names: []protocol.Matched{{ID: "a"}, {ID: "b", State: &yes}, {ID: "c", State: &no, Values: []byte(`{"v":1}`)}}},
 				{Handle: 2, Seq: 1 << 63},
+				{Handle: 1 << 40, Seq: 2, Revision: 1 << 62, Names: []protocol.Matched{{ID: "a"}, {ID: "b", State: &yes}}},
+				{Handle: 9, Seq: 3, Revision: 7, Names: []protocol.Matched{{ID: "a"}, {ID: "b", State: &yes}}},
 			},
 		},
 		&overlay.AckedRecord{Handle: 1, Num: 2},
@@ -82,7 +84,7 @@ func FuzzTail(f *testing.F) {
 			x := newIndex()
 			for _, batch := range batches {
 				for _, r := range batch.records {
-					x.apply(r)
+					x.apply(r, nil)
 				}
 			}
 			if err == nil && len(batches) != 1 {

@@ -1,12 +1,6 @@
 package spool
 
-import (
-	"encoding/binary"
-	"sort"
-
-	"callboard/bridge/overlay"
-	"callboard/subscribe/protocol"
-)
+import "callboard/bridge/overlay"
 
 // index is what the store's state is, without the bytes that the database
 // has, and what of it the database does not have yet.
@@ -22,8 +16,8 @@ type index struct {
 	dirtyTold     map[subKey]bool // by client, and the name of what it was told of
 	dirtyEntries  map[overlay.Handle]bool
 	dirtyMembers  map[memberKey]bool
-	deletes       [][]byte // keys of items that the database has
-	deletedIDs    []uint64 // readings that it has
+	fresh         []*heldState // readings that the database does not have
+	deletedIDs    []uint64     // readings that it has
 }
 
 type subKey struct{ client, id string }
@@ -46,32 +40,12 @@ func toldUpTo(source overlay.BrokerID) string { return "s" + string(source) }
 
 // entryState is a key of the local registry, with what is retained of it by number.
 type entryState struct {
-	record   overlay.EntryRecord
-	members  map[string]*overlay.EntrySubscription // its own set
-	items    []itemState
-	head     int
-	fresh    int // items at the end that the database does not have
-	gapDirty bool
-}
-
-// itemState is a notification or a gap. The bytes are kept until the database
-// has them.
-type itemState struct {
-	from, to uint64
-	reading  *readingState // nil: a gap
-	why      overlay.Why
-	names    []protocol.Matched
-	revision uint64
-	at       overlay.Instant
-	stored   bool
-}
-
-// readingState is a reading that items refer to.
-type readingState struct {
-	id     uint64
-	refs   int
-	bytes  *overlay.Reading // until the database has it
-	stored bool
+	record  overlay.EntryRecord
+	members map[string]*overlay.EntrySubscription // its own set
+	items   []itemState
+	head    int
+	since   uint64 // the newest reading when the entry came: those up to it are not its, though their hits may name its handle
+	uneven  uint64 // up to here numbers may be gaps or passed over; after it all are notifications
 }
 
 func newIndex() *index {
@@ -82,8 +56,8 @@ func newIndex() *index {
 	}
 }
 
-// apply takes a record in.
-func (x *index) apply(r overlay.Record) {
+// apply takes a record in, with what appendRecord has made of it.
+func (x *index) apply(r overlay.Record, encoded []byte) {
 	switch r := r.(type) {
 	case *overlay.StampRecord:
 		x.stamp, x.stampDirty = r.Stamp, true
@@ -123,10 +97,13 @@ func (x *index) apply(r overlay.Record) {
 	case *overlay.EntryRecord:
 		e := x.entries[r.Handle]
 		if e == nil {
-			e = &entryState{}
+			e = &entryState{since: x.lastID}
 			x.entries[r.Handle] = e
 		}
 		num, next := max(e.record.Num, r.Num), max(e.record.Next, r.Next)
+		if next > max(e.record.Next, num+1) { // numbers that nothing was kept of
+			e.uneven = next - 1
+		}
 		e.record = *r
 		e.record.Num, e.record.Next = num, next
 		if !r.Own {
@@ -136,7 +113,7 @@ func (x *index) apply(r overlay.Record) {
 	case *overlay.EntryEnded:
 		if e := x.entries[r.Handle]; e != nil {
 			for i := e.head; i < len(e.items); i++ {
-				x.drop(r.Handle, &e.items[i])
+				x.drop(&e.items[i])
 			}
 			x.dropMembers(r.Handle, e)
 			delete(x.entries, r.Handle)
@@ -156,7 +133,7 @@ func (x *index) apply(r overlay.Record) {
 			x.dirtyMembers[memberKey{r.Handle, r.ID}] = true
 		}
 	case *overlay.GivenRecord:
-		x.given(r)
+		x.given(r, encoded)
 	case *overlay.AckedRecord:
 		x.acked(r.Handle, r.Num)
 	case *overlay.GapRecord:
@@ -193,38 +170,28 @@ func (x *index) dropMembers(h overlay.Handle, e *entryState) {
 	e.members = nil
 }
 
-func (x *index) given(r *overlay.GivenRecord) {
-	reading := &readingState{bytes: r.Reading}
+func (x *index) given(r *overlay.GivenRecord, encoded []byte) {
+	reading := &heldState{id: x.lastID + 1}
 	for i := range r.Hits {
-		h := &r.Hits[i]
-		e := x.entries[h.Handle]
-		if e == nil || h.Seq <= e.record.Num || len(e.items) > e.head && e.items[len(e.items)-1].to >= h.Seq {
-			continue
-		}
-		if reading.id == 0 {
-			x.lastID++
-			reading.id = x.lastID
-		}
-		reading.refs++
-		e.record.Next = max(e.record.Next, h.Seq+1)
-		e.append(itemState{from: h.Seq, to: h.Seq, reading: reading, names: h.Names, revision: h.Revision, at: r.At})
-		x.dirtyEntries[h.Handle] = true
+		x.hit(r.Hits[i].Handle, r.Hits[i].Seq, reading)
+	}
+	if reading.refs > 0 {
+		x.lastID = reading.id
+		hits := afterReading(encoded)
+		reading.reading, reading.hits = r.Reading, append(make([]byte, 0, len(hits)), hits...)
+		x.fresh = append(x.fresh, reading)
 	}
 }
 
-func (e *entryState) append(i itemState) {
-	if len(e.items) == cap(e.items) && e.head > len(e.items)/2 {
-		n := copy(e.items, e.items[e.head:])
-		clear(e.items[n:])
-		e.items, e.head = e.items[:n], 0
+// hit notes that a key was given a reading.
+func (x *index) hit(h overlay.Handle, seq uint64, reading *heldState) {
+	e := x.entries[h]
+	if e == nil || seq <= e.record.Num || len(e.items) > e.head && e.items[len(e.items)-1].to() >= seq {
+		return
 	}
-	e.items = append(e.items, i)
-	e.fresh++
-}
-
-// find gives the index of the first item that ends at seq or later.
-func (e *entryState) find(seq uint64) int {
-	return e.head + sort.Search(len(e.items)-e.head, func(i int) bool { return e.items[e.head+i].to >= seq })
+	reading.refs++
+	e.record.Next = max(e.record.Next, seq+1)
+	e.append(itemState{seq, reading})
 }
 
 func (x *index) acked(h overlay.Handle, num uint64) {
@@ -234,47 +201,17 @@ func (x *index) acked(h overlay.Handle, num uint64) {
 	}
 	e.record.Num, e.record.Next = num, max(e.record.Next, num+1)
 	x.dirtyEntries[h] = true
-	for e.head < len(e.items) && e.items[e.head].to <= num {
-		x.drop(h, &e.items[e.head])
+	for e.head < len(e.items) && e.items[e.head].to() <= num {
+		x.drop(&e.items[e.head])
 		e.items[e.head] = itemState{}
 		e.head++
 	}
-	e.fresh = min(e.fresh, len(e.items)-e.head)
 	if e.head == len(e.items) {
 		if cap(e.items) > 64 {
 			e.items = nil
 		}
 		e.items, e.head = e.items[:0], 0
 	}
-}
-
-// drop lets go of an item: what the database has of it is to be deleted.
-func (x *index) drop(h overlay.Handle, i *itemState) {
-	if i.stored {
-		x.deletes = append(x.deletes, itemKey(h, i.from))
-	}
-	r := i.reading
-	if r == nil {
-		return
-	}
-	if r.refs--; r.refs == 0 && r.stored {
-		x.deletedIDs = append(x.deletedIDs, r.id)
-	}
-}
-
-// remove takes the items at indexes i to j out.
-func (e *entryState) remove(i, j int) {
-	freshFrom := len(e.items) - e.fresh
-	if j > freshFrom {
-		e.fresh -= j - max(i, freshFrom)
-	}
-	if i == e.head { // the usual case: the oldest
-		clear(e.items[i:j])
-		e.head = j
-		return
-	}
-	e.items = append(e.items[:i], e.items[j:]...)
-	clear(e.items[len(e.items) : len(e.items)+j-i])
 }
 
 func (x *index) passed(h overlay.Handle, from, to uint64) {
@@ -284,12 +221,13 @@ func (x *index) passed(h overlay.Handle, from, to uint64) {
 	}
 	i := e.find(from)
 	j := i
-	for j < len(e.items) && e.items[j].to <= to {
-		x.drop(h, &e.items[j])
+	for j < len(e.items) && e.items[j].to() <= to {
+		x.drop(&e.items[j])
 		j++
 	}
 	e.remove(i, j)
 	e.record.Next = max(e.record.Next, to+1)
+	e.uneven = max(e.uneven, to)
 	x.dirtyEntries[h] = true
 }
 
@@ -302,36 +240,20 @@ func (x *index) gap(r *overlay.GapRecord) {
 	i := e.find(r.From)
 	j := i
 	for j < len(e.items) && e.items[j].from <= r.To {
-		x.drop(r.Handle, &e.items[j])
+		x.drop(&e.items[j])
 		j++
 	}
 	e.record.Next = max(e.record.Next, r.To+1)
+	e.uneven = max(e.uneven, r.To)
 	x.dirtyEntries[r.Handle] = true
-	g := itemState{from: r.From, to: r.To, why: r.Why}
-	if i == len(e.items) {
-		e.append(g)
-		return
-	}
+	g := itemState{r.From, &heldState{last: r.To, why: r.Why}}
 	if j == i { // nothing is there of it
-		if fresh := len(e.items) - e.fresh; i >= fresh {
-			e.fresh++
-		} else {
-			e.gapDirty = true
+		e.append(g)
+		for k := len(e.items) - 1; k > e.head && e.items[k-1].from > g.from; k-- {
+			e.items[k-1], e.items[k] = e.items[k], e.items[k-1]
 		}
-		e.items = append(e.items, itemState{})
-		copy(e.items[i+1:], e.items[i:])
-		e.items[i] = g
 		return
 	}
 	e.items[j-1] = g
-	if j-1 < len(e.items)-e.fresh {
-		e.gapDirty = true
-	}
 	e.remove(i, j-1)
-}
-
-// itemKey is an item's key in the database: by handle, then by number.
-func itemKey(h overlay.Handle, from uint64) []byte {
-	k := make([]byte, 0, 16)
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(k, uint64(h)), from)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // formatVersion is that of everything in the directory.
-const formatVersion = 3
+const formatVersion = 4
 
 // markerSize is the size of the marker file. It is written once and then
 // overwritten in place, which needs no space on the disk.

@@ -1,12 +1,9 @@
 package spool
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -25,10 +22,9 @@ type plan struct {
 	sessions []*overlay.SessionRecord
 	subs     []*overlay.SubscriptionRecord
 	told     []plannedTold
-	entries  []overlay.EntryRecord
+	entries  []plannedEntry
 	members  []*overlay.EntrySubscription
-	readings []*readingState
-	items    []plannedItem
+	readings []plannedReading
 }
 
 type plannedTold struct {
@@ -38,9 +34,16 @@ type plannedTold struct {
 
 type change struct{ bucket, key []byte }
 
-type plannedItem struct {
-	handle overlay.Handle
-	itemState
+type plannedEntry struct {
+	record   overlay.EntryRecord
+	since    uint64
+	segments []segment
+}
+
+type plannedReading struct {
+	id      uint64
+	reading *overlay.Reading
+	hits    []byte
 }
 
 // makePlan takes what the database lacks, and lets the other tail take what
@@ -73,9 +76,6 @@ func (s *Store) makePlan() {
 			p.deletes = append(p.deletes, change{bucketTold, subKeyBytes(k.client, k.id)})
 		}
 	}
-	for _, k := range x.deletes {
-		p.deletes = append(p.deletes, change{bucketItems, k})
-	}
 	for _, id := range x.deletedIDs {
 		p.deletes = append(p.deletes, change{bucketReadings, number(id)})
 	}
@@ -85,8 +85,13 @@ func (s *Store) makePlan() {
 			p.deletes = append(p.deletes, change{bucketEntries, number(uint64(h))})
 			continue
 		}
-		p.entries = append(p.entries, e.record)
-		p.takeItems(h, e)
+		p.entries = append(p.entries, plannedEntry{e.record, e.since, e.segments()})
+	}
+	for _, r := range x.fresh {
+		if r.refs > 0 {
+			p.readings = append(p.readings, plannedReading{r.id, r.reading, r.hits})
+			r.reading, r.hits, r.stored = nil, nil, true
+		}
 	}
 	for k := range x.dirtyMembers {
 		if e := x.entries[k.handle]; e != nil && e.members[k.id] != nil {
@@ -95,30 +100,10 @@ func (s *Store) makePlan() {
 			p.deletes = append(p.deletes, change{bucketMembers, memberKeyBytes(k.handle, k.id)})
 		}
 	}
-	x.stampDirty, x.deletes, x.deletedIDs = false, nil, nil
+	x.stampDirty, x.fresh, x.deletedIDs = false, nil, nil
 	x.dirtySessions, x.dirtySubs, x.dirtyEntries = map[string]bool{}, map[subKey]bool{}, map[overlay.Handle]bool{}
 	x.dirtyMembers, x.dirtyTold = map[memberKey]bool{}, map[subKey]bool{}
 	s.plan = p
-}
-
-func (p *plan) takeItems(h overlay.Handle, e *entryState) {
-	from := len(e.items) - e.fresh
-	if e.gapDirty {
-		from = e.head
-	}
-	for i := from; i < len(e.items); i++ {
-		it := &e.items[i]
-		if it.stored {
-			continue
-		}
-		it.stored = true
-		if r := it.reading; r != nil && !r.stored {
-			r.stored = true
-			p.readings = append(p.readings, r)
-		}
-		p.items = append(p.items, plannedItem{h, *it})
-	}
-	e.fresh, e.gapDirty = 0, false
 }
 
 func memberKeyBytes(h overlay.Handle, id string) []byte {
@@ -145,7 +130,7 @@ func (s *Store) commit() error {
 }
 
 func (x *index) clean() bool {
-	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyTold)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.deletes)+len(x.deletedIDs) == 0
+	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyTold)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.fresh)+len(x.deletedIDs) == 0
 }
 
 // bringToDisk carries the plan out. If that fails the plan stays for the next try.
@@ -255,8 +240,8 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 		}
 	}
 	for i := range p.entries {
-		r := &p.entries[i]
-		if err := put(tx, bucketEntries, number(uint64(r.Handle)), appendEntry(nil, r)); err != nil {
+		e := &p.entries[i]
+		if err := put(tx, bucketEntries, number(uint64(e.record.Handle)), appendEntryState(nil, e)); err != nil {
 			return err
 		}
 	}
@@ -269,37 +254,20 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	return p.applyItems(tx)
-}
-
-// applyItems writes readings and items by their keys, which bbolt likes best.
-func (p *plan) applyItems(tx *bbolt.Tx) error {
-	slices.SortFunc(p.readings, func(a, b *readingState) int { return cmp.Compare(a.id, b.id) })
-	for _, r := range p.readings {
-		if err := put(tx, bucketReadings, number(r.id), appendReading(nil, r.bytes)); err != nil {
-			return err
-		}
-	}
-	type pair struct{ key, value []byte }
-	pairs := make([]pair, 0, len(p.items))
-	for i := range p.items {
-		it := &p.items[i]
-		var value []byte
-		if it.reading == nil {
-			value = append(binary.AppendUvarint([]byte{itemGap}, it.to), byte(it.why))
-		} else {
-			value = binary.AppendUvarint([]byte{itemNotification}, it.reading.id)
-			value = binary.AppendVarint(value, int64(it.at))
-			value = binary.AppendUvarint(value, it.revision)
-			value = appendNames(value, it.names)
-		}
-		pairs = append(pairs, pair{itemKey(it.handle, it.from), value})
-	}
-	slices.SortFunc(pairs, func(a, b pair) int { return bytes.Compare(a.key, b.key) })
-	for _, pair := range pairs {
-		if err := put(tx, bucketItems, pair.key, pair.value); err != nil {
+	for _, r := range p.readings { // by their keys, which bbolt likes best
+		if err := put(tx, bucketReadings, number(r.id), append(appendReading([]byte{kindGiven}, r.reading), r.hits...)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// appendEntryState writes what the database has of an entry: its record, and
+// what has become of its numbers.
+func appendEntryState(b []byte, e *plannedEntry) []byte {
+	b = binary.AppendUvarint(appendEntry(b, &e.record), e.since)
+	if e.segments == nil {
+		return append(b, 0)
+	}
+	return appendSegments(append(b, 1), e.record.Num, e.segments)
 }

@@ -191,7 +191,11 @@ func (s *Store) openTails() error {
 		}
 		s.batch++
 		for _, r := range b.records {
-			s.index.apply(r)
+			encoded, err := appendRecord(nil, r)
+			if err != nil {
+				return err
+			}
+			s.index.apply(r, encoded)
 			s.restored.Records = append(s.restored.Records, r)
 		}
 	}
@@ -241,8 +245,8 @@ func (s *Store) Append(records []overlay.Record) {
 			s.cfg.Logger.Error("a record cannot be stored", "error", err)
 			continue
 		}
+		s.index.apply(r, more[len(b):])
 		b = more
-		s.index.apply(r)
 	}
 	sealBatch(b, s.batch)
 	if cap(b) <= 4<<20 {
