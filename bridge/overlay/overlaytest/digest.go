@@ -1,8 +1,12 @@
 package overlaytest
 
 import (
-	"callboard/bridge/overlay"
-	"callboard/subscribe/protocol"
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
 )
 
 // digest is the hash of a trace (64 bits: FNV-1a for texts, and for numbers a
@@ -26,184 +30,88 @@ func (d *digest) text(s string) {
 	d.number(uint64(len(s)))
 }
 
-func (d *digest) kind(k byte) { *d = (*d ^ digest(k)) * 1099511628211 }
-
-func (d *digest) key(k overlay.Key) {
-	d.text(k.Client)
-	d.epoch(overlay.Epoch(k.Session))
-	d.text(string(k.Source))
-	d.number(uint64(k.Stamp))
+// all takes in what a broker gives out or stores, as a whole. It goes through
+// values by reflection, so that no field can be forgotten.
+func (d *digest) all(v any) {
+	value := reflect.ValueOf(v)
+	d.text(shapeOf(value.Type()).name)
+	d.value(value)
 }
 
-func (d *digest) epoch(e overlay.Epoch) {
-	d.number(e.Attachment)
-	d.text(string(e.Edge))
-	d.number(e.Revision)
+// shape is what the digest needs to know of a type.
+type shape struct {
+	name   string
+	fields []int // of a struct: those that others can see
 }
 
-func (d *digest) names(all []protocol.Matched) {
-	for i := range all {
-		d.text(all[i].ID)
+var shapes sync.Map // reflect.Type → *shape
+
+func shapeOf(t reflect.Type) *shape {
+	if known, ok := shapes.Load(t); ok {
+		return known.(*shape)
 	}
-	d.number(uint64(len(all)))
-}
-
-func (d *digest) path(p []overlay.BrokerID) {
-	for _, id := range p {
-		d.text(string(id))
+	s := &shape{name: t.String()}
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if t.Field(i).IsExported() {
+				s.fields = append(s.fields, i)
+			}
+		}
 	}
-	d.number(uint64(len(p)))
+	shapes.Store(t, s)
+	return s
 }
 
-// output takes in what a broker gives out. What goes in follows from it and
-// from the choices.
-func (d *digest) output(out overlay.Output) {
-	switch o := out.(type) {
-	case *overlay.Frame:
-		d.kind(1)
-		d.text(string(o.Neighbour))
-		for _, m := range o.Messages {
-			d.message(m)
+func (d *digest) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			d.number(1)
+		} else {
+			d.number(0)
 		}
-	case *overlay.Notify:
-		d.kind(2)
-		d.text(o.Source)
-		d.number(o.Seq)
-		d.number(o.Skipped)
-		d.names(o.Subscriptions)
-	case *overlay.Send:
-		d.kind(3)
-		d.number(uint64(o.Conn))
-		d.sent(o.Message)
-	case *overlay.Close:
-		d.kind(4)
-		d.number(uint64(o.Conn))
-	case *overlay.Install:
-		d.kind(5)
-		d.number(uint64(o.Handle))
-		d.number(o.Set)
-		for _, s := range o.Put {
-			d.text(s.ID)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		d.number(uint64(v.Int()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		d.number(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		d.number(math.Float64bits(v.Float()))
+	case reflect.String:
+		d.text(v.String())
+	case reflect.Pointer:
+		if !v.IsNil() {
+			d.value(v.Elem())
 		}
-		for _, id := range o.Drop {
-			d.text(id)
+	case reflect.Interface:
+		if !v.IsNil() {
+			d.text(shapeOf(v.Elem().Type()).name)
+			d.value(v.Elem())
 		}
-	case *overlay.Uninstall:
-		d.kind(6)
-		d.number(uint64(o.Handle))
-	}
-}
-
-func (d *digest) sent(message any) {
-	switch m := message.(type) {
-	case *protocol.Gap:
-		d.kind(1)
-		d.text(m.Source)
-		d.number(m.From)
-		if m.To != nil {
-			d.number(*m.To)
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			d.text(string(v.Bytes()))
+			return
 		}
-		d.text(m.Why)
-		d.text(m.Next)
-	case *protocol.Subscribed:
-		d.kind(2)
-		d.text(m.ID)
-		for _, s := range m.Sources {
-			d.text(s)
+		d.number(uint64(v.Len()))
+		for i := range v.Len() {
+			d.value(v.Index(i))
 		}
-		d.number(uint64(m.Robots))
-		d.text(m.Warning)
-	case *protocol.Error:
-		d.kind(3)
-		d.text(m.Message)
-	case *protocol.Welcome:
-		d.kind(4)
-		d.text(m.Session)
-		d.number(m.Attachment)
-	case *protocol.Robot:
-		d.kind(5)
-		d.text(m.Robot)
-		d.text(m.State)
-	case *protocol.Reply:
-		d.kind(6)
-		d.text(m.ID)
-	}
-}
-
-func (d *digest) message(m overlay.Message) {
-	switch m := m.(type) {
-	case *overlay.SubscribeMessage:
-		d.kind(1)
-		d.key(m.Key)
-		d.epoch(m.Epoch)
-		d.number(m.Num)
-		d.path(m.Path)
-		d.number(m.Hash.Hi)
-		if m.Set != nil {
-			d.number(uint64(len(m.Set.Put)))
+	case reflect.Struct:
+		for _, i := range shapeOf(v.Type()).fields {
+			d.value(v.Field(i))
 		}
-		if m.Missing != nil {
-			d.number(m.Missing.From)
-			d.number(m.Missing.To)
+	case reflect.Map:
+		if v.Type().Key().Kind() != reflect.String {
+			panic(fmt.Sprintf("overlaytest: a trace has a %s", v.Type()))
 		}
-	case *overlay.RefreshMessage:
-		d.kind(2)
-		d.key(m.Key)
-		d.number(m.Num)
-	case *overlay.HeadMessage:
-		d.kind(3)
-		d.key(m.Key)
-		d.number(m.Last)
-	case *overlay.UnsubscribeMessage:
-		d.kind(4)
-		d.key(m.Key)
-		d.path(m.Path)
-	case *overlay.GoneMessage:
-		d.kind(5)
-		d.key(m.Key)
-		d.number(uint64(m.Stamp))
-	case *overlay.NotifyMessage:
-		d.kind(6)
-		for i := range m.Hits {
-			d.key(m.Hits[i].Key)
-			d.number(m.Hits[i].Seq)
-			d.names(m.Hits[i].Names)
+		d.number(uint64(v.Len()))
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			d.text(k.String())
+			d.value(v.MapIndex(k))
 		}
-	case *overlay.FetchMessage:
-		d.kind(7)
-		d.key(m.Key)
-		d.epoch(m.Epoch)
-		d.number(m.Num)
-		d.number(m.ID.Number)
-	case *overlay.ReplayMessage:
-		d.kind(8)
-		d.key(m.Key)
-		d.items(m.Items)
-		d.number(m.ID.Number)
-	case *overlay.EventMessage:
-		d.kind(9)
-		d.key(m.Key)
-		d.number(uint64(len(m.Counts)))
-	case *overlay.BrokenMessage:
-		d.kind(10)
-		d.key(m.Key)
-	case *overlay.LinkState:
-		d.kind(11)
-		d.text(string(m.Broker))
-		d.number(m.Number)
-		d.path(m.Neighbours)
-	case *overlay.RoutedMessage:
-		d.kind(12)
-		d.text(string(m.From))
-		d.text(string(m.To))
-		d.number(uint64(m.Hops))
-	}
-}
-
-func (d *digest) items(all []overlay.Item) {
-	for i := range all {
-		d.kind(byte(all[i].Kind))
-		d.number(all[i].From)
-		d.number(all[i].To)
+	default:
+		panic(fmt.Sprintf("overlaytest: a trace has a %s", v.Type()))
 	}
 }

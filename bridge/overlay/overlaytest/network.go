@@ -249,6 +249,7 @@ func (c *cluster) step(i int, in overlay.Input) {
 	c.trace.number(uint64(c.now))
 	x.b.Step(c.now, in)
 	for _, r := range x.b.Records() {
+		c.trace.all(r)
 		c.observe(i, r)
 		if !c.forgetful {
 			x.records = append(x.records, keep(r))
@@ -261,7 +262,7 @@ func (c *cluster) step(i int, in overlay.Input) {
 		if _, beat := out.(*overlay.Heartbeat); !beat && c.log != nil {
 			c.tell("%s > %s", x.name, describeOutput(out))
 		}
-		c.trace.output(out)
+		c.trace.all(out)
 		c.carryOut(x, out)
 	}
 }
