@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -372,5 +373,89 @@ func TestCostlyClient(t *testing.T) {
 	}
 	if m := ask(n + 2); m["op"] != "subscribed" {
 		t.Errorf("after one was given back: %v", m)
+	}
+	for id := 1; id <= 10; id++ { // refused, so that what the id counts stays
+		m := say(t, ws, fmt.Sprintf(`{"op":"subscribe","id":"s%d","condition":"true"}`, id))
+		if m["code"] != string(protocol.Conflict) {
+			t.Fatalf("an id that is in use: %v, expected %s", m, protocol.Conflict)
+		}
+	}
+	if m := ask(n + 3); m["code"] != string(protocol.TooCostly) {
+		t.Errorf("after ten ids were refused as in use: %v, expected %s", m, protocol.TooCostly)
+	}
+	if m := say(t, ws, `{"op":"update","id":"s1","condition":"true"}`); m["op"] != "subscribed" {
+		t.Fatal(m)
+	}
+	if m := ask(n + 3); m["op"] != "subscribed" {
+		t.Errorf("after one has become cheap: %v", m)
+	}
+}
+
+// TestEachIsAnswered: changes that follow each other at once have an answer
+// each. Those that the broker's state decides have them in order; what is wrong
+// by itself is refused before.
+func TestEachIsAnswered(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	b := startWith(t, bridge.Config{}, config.Player{Address: robot.Addr(), Robot: "r0"})
+	until(t, "r0 is up", func() bool { return robotsNow(t, b)["r0"].State == protocol.RobotUp })
+	ws := raw(t, b)
+	if m := say(t, ws, `{"op":"hello"}`); m["op"] != "welcome" {
+		t.Fatal(m)
+	}
+	const subscribe, update, unsubscribe = `{"op":"subscribe","id":%q,"condition":"position.x > 1e9"}`, `{"op":"update","id":%q,"min_interval":%d}`, `{"op":"unsubscribe","id":%q}`
+	kinds := []struct{ say, want []string }{
+		{[]string{subscribe, unsubscribe}, []string{"subscribed", "reply"}},
+		{[]string{subscribe, unsubscribe, unsubscribe, subscribe, unsubscribe}, []string{"subscribed", "reply", "reply", "subscribed", "reply"}},
+		{[]string{subscribe, subscribe, unsubscribe}, []string{"subscribed", "error", "reply"}},
+		{[]string{subscribe, update, update, unsubscribe}, []string{"subscribed", "subscribed", "subscribed", "reply"}},
+		{[]string{update, subscribe, `{"op":"subscribe","id":%q,"condition":"position.x >"}`}, []string{"error", "error", "subscribed"}},
+	}
+	const rounds = 200
+	ws.SetReadDeadline(time.Now().Add(patience))
+	written := make(chan struct{})
+	defer func() { ws.Close(); <-written }()
+	go func() { // what it fails to write is missed below
+		defer close(written)
+		for i := range rounds {
+			for k, kind := range kinds {
+				for n, text := range kind.say {
+					args := []any{fmt.Sprintf("%d.%d", k, i), n}
+					if ws.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, text, args[:strings.Count(text, "%")]...)) != nil {
+						return
+					}
+				}
+			}
+		}
+	}()
+	left := 0
+	for _, k := range kinds {
+		left += rounds * len(k.want)
+	}
+	got := map[string][]string{}
+	for left > 0 {
+		_, text, err := ws.ReadMessage()
+		if err != nil {
+			t.Fatalf("%d answers are missing: %v", left, err)
+		}
+		var m struct{ Op, ID string }
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Op != protocol.OpHeartbeat && m.Op != protocol.OpRobot {
+			got[m.ID] = append(got[m.ID], m.Op)
+			left--
+		}
+	}
+	for k, kind := range kinds {
+		for i := range rounds {
+			id := fmt.Sprintf("%d.%d", k, i)
+			if slices.Contains(kind.want, "error") {
+				slices.Sort(got[id])
+				slices.Sort(kind.want)
+			}
+			if !slices.Equal(got[id], kind.want) {
+				t.Errorf("%s: %v, expected %v", id, got[id], kind.want)
+			}
+		}
 	}
 }

@@ -36,7 +36,7 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push
 	for _, s := range m.Subscriptions {
 		sub, program, err := n.compile(s, grant)
 		if err == nil {
-			err = n.admit(c, s.ID, program)
+			err = n.admit(ctx, c, sub, program)
 		}
 		if err != nil {
 			in.Refused = append(in.Refused, protocol.Error{
@@ -65,8 +65,10 @@ func (n *Node) Subscribe(ctx context.Context, c uint64, m protocol.Subscribe) er
 	if err != nil {
 		return err
 	}
-	if err := n.admit(c, m.ID, program); err != nil {
-		return err
+	if !n.inUse(ctx, c, m.ID) { // else it is refused: what there is stays, and what it counts
+		if err := n.admit(ctx, c, sub, program); err != nil {
+			return err
+		}
 	}
 	return n.queue.post(ctx, item{
 		in:       &overlay.Subscribe{Conn: overlay.Conn(c), Subscription: sub},
@@ -89,7 +91,7 @@ func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
 	if err != nil {
 		return err
 	}
-	if err := n.admit(c, m.ID, program); err != nil {
+	if err := n.admit(ctx, c, sub, program); err != nil {
 		return err
 	}
 	return n.queue.post(ctx, item{

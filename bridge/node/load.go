@@ -1,42 +1,97 @@
 package node
 
 import (
+	"context"
+	"maps"
+	"slices"
+
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
 	"callboard/subscribe"
 )
 
 // loads is what the subscriptions of one connection take of each reading. It
-// belongs to the connection's goroutine.
+// belongs to the connection's goroutine, and so may be ahead of the state
+// machine, which may yet refuse what is counted here: recount makes it good.
 type loads struct {
-	by  map[string]int // by subscription
-	sum int
+	by  map[string]load // by subscription
+	sum int             // of what they count
 }
 
-func (l *loads) put(id string, load int) {
+// load is what one subscription takes. Until its newest form is known to be in
+// force it counts as the costliest that may be.
+type load struct {
+	newest *overlay.Subscription
+	own    int // of the newest form
+	counts int
+}
+
+func (l *loads) put(id string, to load) {
 	l.drop(id)
 	if l.by == nil {
-		l.by = map[string]int{}
+		l.by = map[string]load{}
 	}
-	l.by[id] = load
-	l.sum += load
+	l.by[id] = to
+	l.sum += to.counts
 }
 
 func (l *loads) drop(id string) {
-	l.sum -= l.by[id]
+	l.sum -= l.by[id].counts
 	delete(l.by, id)
 }
 
 // admit refuses a subscription, or its new form, that would be too much
 // together with the client's others.
-func (n *Node) admit(c uint64, id string, program *subscribe.Subscription) *push.Problem {
+func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, program *subscribe.Subscription) *push.Problem {
 	found := n.conn(overlay.Conn(c))
 	if found == nil {
 		return nil
 	}
-	if p := n.config.Matcher.Admit(found.loads.sum-found.loads.by[id], program); p != nil {
+	l := &found.loads
+	p := n.config.Matcher.Admit(l.sum-l.by[sub.ID].counts, program)
+	if p != nil && len(l.by) > 0 {
+		n.recount(ctx, c, l, slices.Collect(maps.Keys(l.by)))
+		p = n.config.Matcher.Admit(l.sum-l.by[sub.ID].counts, program)
+	}
+	if p != nil {
 		return &push.Problem{Code: p.Code, Message: p.Message, Position: p.Position}
 	}
-	found.loads.put(id, program.Load())
+	own := program.Load()
+	l.put(sub.ID, load{newest: sub, own: own, counts: max(own, l.by[sub.ID].counts)})
 	return nil
+}
+
+// inUse reports whether the client has a subscription of that id.
+func (n *Node) inUse(ctx context.Context, c uint64, id string) bool {
+	found := n.conn(overlay.Conn(c))
+	if found == nil {
+		return false
+	}
+	if _, counted := found.loads.by[id]; counted {
+		n.recount(ctx, c, &found.loads, []string{id})
+	}
+	_, counted := found.loads.by[id]
+	return counted
+}
+
+// recount asks the state machine which of the subscriptions are in force, and
+// in which form.
+func (n *Node) recount(ctx context.Context, c uint64, l *loads, ids []string) {
+	inForce := make([]*overlay.Subscription, len(ids))
+	err := n.ask(ctx, func() {
+		for i, id := range ids {
+			inForce[i], _ = n.broker.Subscription(overlay.Conn(c), id)
+		}
+	})
+	if err != nil {
+		return
+	}
+	for i, id := range ids {
+		switch was := l.by[id]; inForce[i] {
+		case nil:
+			l.drop(id)
+		case was.newest:
+			l.put(id, load{newest: was.newest, own: was.own, counts: was.own})
+		}
+	}
 }

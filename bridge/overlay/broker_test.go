@@ -152,11 +152,15 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			if id == "" {
 				return
 			}
-			for len(c.queue) > 0 { // what was sent before the reply may name it
+			w.step(&Unsubscribe{Conn: c.conn, ID: id})
+			for replied := false; !replied; { // what was sent before the reply may name it
+				_, replied = c.queue[0].send.(*protocol.Reply)
 				c.process()
 			}
+			if waits := len(c.awaits[id]); waits > 0 {
+				t.Fatalf("%q has ended and %d changes of it were not answered", id, waits)
+			}
 			c.end(id)
-			w.step(&Unsubscribe{Conn: c.conn, ID: id})
 		},
 		"ack": func(t *rapid.T) {
 			c := attached(t)

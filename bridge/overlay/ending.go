@@ -92,6 +92,11 @@ func (b *Broker) endEntry(e *entry) {
 	e.inbox.ended, s.local = true, nil
 	b.recordEntry(e)
 	b.enter(s, nil)
+	if s.local != nil {
+		for i := range s.pending { // what they wait for is in what the new key is installed with
+			s.pending[i].ask = s.local.asked
+		}
+	}
 	b.pump(e.inbox)
 }
 

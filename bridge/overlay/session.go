@@ -86,7 +86,6 @@ type conn struct {
 // pending is a subscribed that waits for the matcher.
 type pending struct {
 	id    string
-	born  uint64
 	ask   uint64 // of the entry's installs: the one whose answer counts its robots
 	hello bool   // the connection is ready when there is no such one any more
 	fresh bool   // the client has no other subscription to the same robots

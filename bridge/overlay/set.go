@@ -154,6 +154,7 @@ func (b *Broker) unsubscribe(in *Unsubscribe) {
 	if old := s.subs[in.ID]; old == nil {
 		reply.OK, reply.Error = false, &protocol.ErrorInfo{Code: protocol.NotFound, Message: "there is no subscription \"" + clip(in.ID) + "\""}
 	} else {
+		b.settleEnding(s, in.ID)
 		before := s.hash
 		b.nextRevision(s)
 		b.endSub(s, old)
@@ -169,7 +170,7 @@ func (b *Broker) unsubscribe(in *Unsubscribe) {
 func (b *Broker) changeSet(s *session, before Hash, drop []string, put, tell []*sub, hello bool) {
 	away := b.networked && b.registryAway()
 	for _, sub := range tell {
-		p := pending{id: sub.ID, born: sub.born, hello: hello, fresh: !hello && s.selectors[sub.selector] == 1, since: b.now}
+		p := pending{id: sub.ID, hello: hello, fresh: !hello && s.selectors[sub.selector] == 1, since: b.now}
 		p.away, p.lookup, p.counts = away, b.networked && !away && !hello && s.hash != before, !hello
 		s.pending = append(s.pending, p)
 	}
@@ -226,6 +227,17 @@ func (b *Broker) settlePending(s *session) {
 	}
 }
 
+// settleEnding answers those who wait for a subscription that ends now: each
+// subscribe and update has its subscribed, before the reply to what ends it.
+func (b *Broker) settleEnding(s *session, id string) {
+	for _, p := range s.pending {
+		if p.id == id {
+			p.fresh = false // what its robots do is not wanted any more
+			b.tellSubscribed(s, p)
+		}
+	}
+}
+
 // uncounted tells whether another source broker has yet to tell how many of
 // its robots match.
 func (s *session) uncounted(id string) bool {
@@ -254,7 +266,7 @@ func (b *Broker) settleLate(s *session) {
 // tellSubscribed says that a subscription is in force.
 func (b *Broker) tellSubscribed(s *session, p pending) {
 	sub := s.subs[p.id]
-	if sub == nil || sub.born != p.born || s.conn == nil {
+	if sub == nil || s.conn == nil {
 		return
 	}
 	message := &protocol.Subscribed{Op: protocol.OpSubscribed, ID: sub.ID, Sources: []string{}, Robots: sub.robots}

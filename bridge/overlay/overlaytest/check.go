@@ -201,6 +201,9 @@ func (s *schedule) complete(p *client) string {
 	if !p.connected() {
 		return "it is not attached"
 	}
+	if waits := p.owed[p.conn]; len(waits) > 0 {
+		return fmt.Sprintf("it is not answered: %v", waits)
+	}
 	for _, word := range sortedKeys(p.nums) {
 		k := p.key(word)
 		t := s.truth[k]

@@ -28,18 +28,19 @@ type client struct {
 	doubtful   bool              // that one was lost, which may have had a welcome: before anything is changed hello is said again
 	again      bool              // and at once, for there were answers
 	subs       map[string]*asked
-	nums       map[string]uint64     // by source, the last number that was processed
-	lives      map[string]notified   // by source, the last notification that was processed
-	lazy       bool                  // it acknowledges late
-	told       func(*overlay.Notify) // is told each that is processed; nil: nobody
-	forgets    bool                  // what is processed is forgotten by the observer, too
-	heard      []string              // warnings and robots' states, for scripts
-	doubted    bool                  // another process with its id has had a set of its own in force
-	anonymous  bool                  // it has no id: each connection is another session
-	lists      bool                  // its hello tells which robots it was told are away
-	processed  states                // of robots, as it has processed them
-	written    states                // as they were written to its connections
-	had        map[string]int        // robots whose readings it gets, with the departures before the first
+	nums       map[string]uint64       // by source, the last number that was processed
+	lives      map[string]notified     // by source, the last notification that was processed
+	lazy       bool                    // it acknowledges late
+	told       func(*overlay.Notify)   // is told each that is processed; nil: nobody
+	forgets    bool                    // what is processed is forgotten by the observer, too
+	heard      []string                // warnings and robots' states, for scripts
+	owed       map[overlay.Conn][]owed // answers, in the order in which they were asked for
+	doubted    bool                    // another process with its id has had a set of its own in force
+	anonymous  bool                    // it has no id: each connection is another session
+	lists      bool                    // its hello tells which robots it was told are away
+	processed  states                  // of robots, as it has processed them
+	written    states                  // as they were written to its connections
+	had        map[string]int          // robots whose readings it gets, with the departures before the first
 }
 
 func newClient(c *cluster, name string) *client {
@@ -239,6 +240,7 @@ func (p *client) newConn() overlay.Conn {
 // push takes what a broker sends on a connection.
 func (p *client) push(conn overlay.Conn, m any) {
 	p.writtenState(m)
+	p.answered(conn, m)
 	switch {
 	case p.next != nil && p.next.conn == conn:
 		p.next.queue = append(p.next.queue, m)
@@ -302,6 +304,7 @@ func (p *client) message(conn overlay.Conn, attachment uint64) *overlay.Hello {
 	}
 	for _, id := range sortedKeys(p.subs) {
 		h.Subscriptions = append(h.Subscriptions, p.subs[id].sub)
+		p.owes(conn, h.Subscriptions[len(h.Subscriptions)-1].ID, false)
 	}
 	return h
 }
@@ -316,6 +319,7 @@ func (p *client) detach() {
 	}
 	conn := p.conn
 	delete(p.c.conns, conn)
+	delete(p.owed, conn)
 	p.conn, p.queue = 0, nil
 	p.c.step(p.at, &overlay.Disconnected{Conn: conn})
 }
@@ -373,11 +377,56 @@ func (p *client) ask(in func(overlay.Conn) overlay.Input) {
 		return
 	}
 	if p.conn != 0 {
-		p.c.step(p.at, in(p.conn))
+		p.say(p.at, in(p.conn), p.conn)
 	}
 	if p.next != nil {
-		p.c.step(p.next.at, in(p.next.conn))
+		p.say(p.next.at, in(p.next.conn), p.next.conn)
 	}
+}
+
+// say asks an edge for a change over a connection.
+func (p *client) say(at int, in overlay.Input, conn overlay.Conn) {
+	switch in := in.(type) {
+	case *overlay.Subscribe:
+		p.owes(conn, in.Subscription.ID, false)
+	case *overlay.Update:
+		p.owes(conn, in.Subscription.ID, false)
+	case *overlay.Unsubscribe:
+		p.owes(conn, in.ID, true)
+	}
+	p.c.step(at, in)
+}
+
+// owed is an answer that a broker owes: subscribed, or the reply to an end.
+type owed struct {
+	id  string
+	end bool
+}
+
+func (p *client) owes(conn overlay.Conn, id string, end bool) {
+	if p.owed == nil {
+		p.owed = map[overlay.Conn][]owed{}
+	}
+	p.owed[conn] = append(p.owed[conn], owed{id, end})
+}
+
+// answered takes note of an answer. Those of one id come in the order in which
+// they were asked for.
+func (p *client) answered(conn overlay.Conn, m any) {
+	id, end := "", false
+	switch m := m.(type) {
+	case *protocol.Subscribed:
+		id = m.ID
+	case *protocol.Reply:
+		id, end = m.ID, true
+	default:
+		return
+	}
+	at := slices.IndexFunc(p.owed[conn], func(o owed) bool { return o.id == id })
+	if at < 0 || p.owed[conn][at].end != end {
+		failf("%s: %T of %s, but it waits for %v", p.name, m, id, p.owed[conn])
+	}
+	p.owed[conn] = slices.Delete(p.owed[conn], at, at+1)
 }
 
 // process takes the next of what was pushed.

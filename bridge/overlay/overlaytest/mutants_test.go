@@ -87,6 +87,8 @@ var mutants = []mutant{
 	{rule: "an old store: the present edge is told", file: "ending.go",
 		from: "		b.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})\n", to: "",
 		survives: "haste only: its next refresh has no route, and its renewal is answered gone"},
+	{rule: "subscribed comes before the reply that ends it", file: "set.go",
+		from: "		b.settleEnding(s, in.ID)\n", to: ""},
 	{rule: "determinism: of what a routed message carries", file: "directory.go",
 		from: "for _, id := range slices.Sorted(maps.Keys(w.named)) {", to: "for id := range w.named {"},
 	{rule: "determinism: of what an event carries", file: "set.go",
