@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"callboard/bridge/beacon"
@@ -151,7 +152,7 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 	p := push.Config{
 		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
 		Page: b.config.Page, World: b.plan, Extra: b.config.Extra, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
-		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL),
+		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
 	}
 	var err error
 	if b.tls {
@@ -164,14 +165,24 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 }
 
 // plan gives a world's floor plan: the one that was handed in, or what a Player
-// server has told.
-func (b *Bridge) plan(world string) ([]byte, bool) {
+// server has told. It is for those who may see a robot there.
+func (b *Bridge) plan(ctx context.Context, world string, grant push.Grant) ([]byte, bool) {
+	if !grant.AllRobots() && !b.anyThere(ctx, world, grant) {
+		return nil, false
+	}
 	if b.config.World != nil {
 		if plan, ok := b.config.World(world); ok {
 			return plan, true
 		}
 	}
 	return b.robots.Plan(world)
+}
+
+// anyThere reports whether a robot that the grant covers is in the world.
+func (b *Bridge) anyThere(ctx context.Context, world string, grant push.Grant) bool {
+	list, err := b.node.List(ctx, "robots", grant)
+	robots, _ := list.([]node.Robot)
+	return err == nil && slices.ContainsFunc(robots, func(r node.Robot) bool { return r.World == world })
 }
 
 // measureStore adds what the store counts.

@@ -22,13 +22,14 @@ type Config struct {
 
 // Broker is the table [broker].
 type Broker struct {
-	ID        string  // default: the host's name
-	Listen    string  // HTTP; default 127.0.0.1:8800
-	URL       string  // what clients are told, ws:// or wss://; "" means from the address that serves
-	Links     string  // other brokers connect here; "" means none
-	Data      string  // directory; default $XDG_STATE_HOME/callboard/<id> or ~/.local/state/callboard/<id>
-	Heartbeat float64 // s; default 1
-	Insecure  bool    // listen beyond loopback without tokens
+	ID        string   // default: the host's name
+	Listen    string   // HTTP; default 127.0.0.1:8800
+	URL       string   // what clients are told, ws:// or wss://; "" means from the address that serves
+	Links     string   // other brokers connect here; "" means none
+	Data      string   // directory; default $XDG_STATE_HOME/callboard/<id> or ~/.local/state/callboard/<id>
+	Heartbeat float64  // s; default 1
+	Insecure  bool     // listen beyond loopback without tokens, and for links without TLS.ClientCA
+	Origins   []string // of pages of others that may use the WebSocket and the API: https://HOST[:PORT]
 }
 
 // TLS is the table [tls]: paths of PEM files, "" if not given.

@@ -277,14 +277,27 @@ id = "b5"
 address = "h:1"
 [[neighbour]]
 id = "b6"
-address = "h:1"
+address = "localhost:1"
 [[neighbour]]
 id = "b6"`, `3:1: neighbour[0].id: "b5" is this broker itself; expected another broker's id
 8:1: neighbour[2].address: is missing; expected HOST:PORT of the neighbour's links
 9:1: neighbour[2].id: "b6" is a neighbour twice; expected once (the other is neighbour[1])`},
 		{"neighbour cannot dial", "[broker]\nid = \"b5\"\n[[neighbour]]\nid = \"b4\"\naddress = \"h:0\"", `4:1: neighbour[0].id: "b4" is lower than "b5" and so dials this broker, which does not listen for it; expected broker.links
 5:1: neighbour[0].address: "h:0" has no port number; expected 1 to 65535`},
-		{"links for everyone", "[broker]\nlinks = \"0.0.0.0:8801\"", `2:1: warning: broker.links: "0.0.0.0:8801" can be reached from other machines, and nothing proves who connects; expected tls.client_ca`},
+		{"links for everyone", "[broker]\nlinks = \"0.0.0.0:8801\"", `2:1: broker.links: "0.0.0.0:8801" can be reached from other machines, and nothing proves who connects: any program could be a neighbour, get readings and drive robots; expected tls.client_ca, a loopback address, or insecure = true`},
+		{"links for everyone, on purpose", "[broker]\nlinks = \"0.0.0.0:8801\"\ninsecure = true", ``},
+		{"a neighbour that could be anybody", "[broker]\nid = \"b1\"\n[[neighbour]]\nid = \"b2\"\naddress = \"10.0.0.2:8801\"", `5:1: neighbour[0].address: "10.0.0.2:8801" is on another machine, and nothing proves who answers there; expected tls.client_ca, a loopback address, or insecure = true`},
+		{"a neighbour that dials", "[broker]\nid = \"b3\"\nlinks = \"127.0.0.1:8801\"\n[[neighbour]]\nid = \"b2\"\naddress = \"10.0.0.2:8801\"", ``},
+		{"origins", `broker = { origins = ["https://lab.example.org", "http://localhost:3000", "HTTPS://[::1]:8443"] }`, ``},
+		{"no origins", "[broker]\norigins = []", `2:1: broker.origins: is empty; expected at least one, or leave the key out`},
+		{"wrong origins", "[broker]\norigins = [\"https://lab.example.org/\", \"*\", \"https://*.example.org\", \"lab.example.org\", \"null\", \"https://u@h\", \"ws://h\", \"https://\"]", `2:12: broker.origins[0]: "https://lab.example.org/" is no origin of a page; expected https://HOST or https://HOST:PORT
+2:40: broker.origins[1]: "*" is no origin of a page; expected https://HOST or https://HOST:PORT
+2:45: broker.origins[2]: "https://*.example.org" is no origin of a page; expected https://HOST or https://HOST:PORT
+2:70: broker.origins[3]: "lab.example.org" is no origin of a page; expected https://HOST or https://HOST:PORT
+2:89: broker.origins[4]: "null" is no origin of a page; expected https://HOST or https://HOST:PORT
+2:97: broker.origins[5]: "https://u@h" is no origin of a page; expected https://HOST or https://HOST:PORT
+2:112: broker.origins[6]: "ws://h" is no origin of a page; expected https://HOST or https://HOST:PORT
+2:122: broker.origins[7]: "https://" is no origin of a page; expected https://HOST or https://HOST:PORT`},
 		{"registry", "[broker]\nid = \"b5\"\n[registry]\nbroker = \"b1\"", `4:1: registry.broker: "b1" is unknown: this broker has no neighbour to reach it by; expected "b5" or a [[neighbour]]`},
 		{"gateway in the way", "[broker]\nlisten = \"127.0.0.1:7001\"\n[gateway]\nlisten = \"127.0.0.1:7000\"\n[[player]]\naddress = \"a:1\"\n[[player]]\naddress = \"b:1\"", `4:1: gateway.listen: takes the ports 7000 to 7001, one for each robot, and 7001 is broker.listen; expected ports of its own`},
 		{"gateway too high", "[gateway]\nlisten = \"127.0.0.1:65535\"\n[[player]]\naddress = \"a:1\"\n[[player]]\naddress = \"b:1\"", `2:1: gateway.listen: "127.0.0.1:65535" leaves 1 ports for 2 robots; expected a lower port`},

@@ -139,6 +139,7 @@ func (r *reader) document(t *table, c *Config) {
 		t.filePath("data", &c.Broker.Data)
 		t.number("heartbeat", &c.Broker.Heartbeat)
 		t.boolean("insecure", &c.Broker.Insecure)
+		t.texts("origins", &c.Broker.Origins)
 	})
 	t.sub("tls", func(t *table) {
 		t.filePath("cert", &c.TLS.Cert)

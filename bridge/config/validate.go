@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"callboard/player/regular"
 )
@@ -65,11 +66,14 @@ func (k *checks) broker() {
 		if what := addressProblem(b.Links, true); what != "" {
 			k.say("broker.links", what)
 		} else if host, _, _ := net.SplitHostPort(b.Links); !isLoopback(host) && k.c.TLS.ClientCA == "" && !b.Insecure {
-			k.warn("broker.links", fmt.Sprintf("%q can be reached from other machines, and nothing proves who connects; expected tls.client_ca", b.Links))
+			k.say("broker.links", fmt.Sprintf("%q can be reached from other machines, and nothing proves who connects: any program could be a neighbour, get readings and drive robots; expected tls.client_ca, a loopback address, or insecure = true", b.Links))
 		}
 	}
 	if b.Data == "" {
 		k.say("broker.data", "there is no home directory to keep it in; expected a directory")
+	}
+	if b.Origins != nil {
+		k.each("broker.origins", b.Origins, originProblem)
 	}
 	if !(b.Heartbeat >= 0.01 && b.Heartbeat <= 3600) {
 		k.say("broker.heartbeat", fmt.Sprintf("is %v; expected 0.01 to 3600 s", b.Heartbeat))
@@ -83,6 +87,15 @@ func (k *checks) url(text string) {
 	} else if u.Scheme == "ws" && k.c.TLS.Cert != "" {
 		k.warn("broker.url", "is not encrypted though a certificate is given; expected wss://")
 	}
+}
+
+// originProblem says what is wrong with the origin of a page, as browsers write it.
+func originProblem(text string) string {
+	u, err := url.Parse(text)
+	if err == nil && u.Scheme+"://"+u.Host == strings.ToLower(text) && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && !strings.Contains(u.Host, "*") {
+		return ""
+	}
+	return fmt.Sprintf("%q is no origin of a page; expected https://HOST or https://HOST:PORT", text)
 }
 
 func (k *checks) tls() {
@@ -157,6 +170,7 @@ func (k *checks) neighbours() {
 			k.say(key+".address", "is missing; expected HOST:PORT of the neighbour's links")
 		} else {
 			k.say(key+".address", addressProblem(n.Address, false))
+			k.proven(key+".address", n)
 		}
 	}
 	registry := k.c.Registry.Broker
@@ -167,6 +181,15 @@ func (k *checks) neighbours() {
 		k.say("registry.broker", what)
 	} else if len(k.c.Neighbours) == 0 {
 		k.say("registry.broker", fmt.Sprintf("%q is unknown: this broker has no neighbour to reach it by; expected %q or a [[neighbour]]", registry, own))
+	}
+}
+
+// proven checks that a neighbour which this broker dials on another machine can
+// prove who it is.
+func (k *checks) proven(key string, n Neighbour) {
+	host, _, err := net.SplitHostPort(n.Address)
+	if err == nil && n.ID > k.c.Broker.ID && !isLoopback(host) && k.c.TLS.ClientCA == "" && !k.c.Broker.Insecure {
+		k.say(key, fmt.Sprintf("%q is on another machine, and nothing proves who answers there; expected tls.client_ca, a loopback address, or insecure = true", n.Address))
 	}
 }
 

@@ -127,6 +127,7 @@ func (c *Counters) Of(value string) *Counter {
 // Scrape takes the numbers of one scrape.
 type Scrape struct {
 	set   *Set
+	sees  func(label, value string) bool // nil: all
 	lines map[*Family][]byte
 }
 
@@ -136,6 +137,13 @@ type Scrape struct {
 func (s *Scrape) Give(f *Family, number float64, values ...string) {
 	if s.set.families[f.name] != f {
 		panic("metric: " + f.name + " was not added")
+	}
+	if s.sees != nil {
+		for i, label := range f.labels {
+			if !s.sees(label, values[i]) {
+				return
+			}
+		}
 	}
 	b := append(s.lines[f], f.name...)
 	before := byte('{')
@@ -152,9 +160,10 @@ func (s *Scrape) Give(f *Family, number float64, values ...string) {
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// text gives the metrics as they are now.
-func (s *Set) text() []byte {
-	scrape := Scrape{set: s, lines: map[*Family][]byte{}}
+// text gives the metrics as they are now, but for those with a label's value that
+// sees does not let through.
+func (s *Set) text(sees func(label, value string) bool) []byte {
+	scrape := Scrape{set: s, sees: sees, lines: map[*Family][]byte{}}
 	for _, give := range s.sources {
 		give(&scrape)
 	}
@@ -173,10 +182,14 @@ func (s *Set) text() []byte {
 // scrapesMost is how many scrapes there are at a time; further ones are refused.
 const scrapesMost = 4
 
-// Handler serves the metrics.
-func (s *Set) Handler() http.Handler {
+// Handler serves the metrics. Of those with labels it shows what the function that
+// sees returns for a request lets through; nil, from sees too, means all.
+func (s *Set) Handler(sees func(*http.Request) func(label, value string) bool) http.Handler {
+	if sees == nil {
+		sees = func(*http.Request) func(label, value string) bool { return nil }
+	}
 	places := make(chan struct{}, scrapesMost)
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
@@ -185,6 +198,6 @@ func (s *Set) Handler() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_, _ = w.Write(s.text()) // the client may have gone
+		_, _ = w.Write(s.text(sees(r))) // the client may have gone
 	})
 }

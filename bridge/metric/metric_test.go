@@ -18,7 +18,7 @@ import (
 func scrape(t *testing.T, s *metric.Set) ([]metrictest.Family, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	s.Handler(nil).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	if kind := w.Header().Get("Content-Type"); w.Code != 200 || kind != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("status %d, %s", w.Code, kind)
 	}
@@ -167,7 +167,7 @@ func TestFourScrapesAtATime(t *testing.T) {
 			<-leave
 		}
 	})
-	handler := s.Handler()
+	handler := s.Handler(nil)
 	ask := func() int {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -220,7 +220,7 @@ func BenchmarkScrape(b *testing.B) {
 			to.Give(up, 1, fmt.Sprint("r", i))
 		}
 	}, up)
-	handler, r := s.Handler(), httptest.NewRequest("GET", "/metrics", nil)
+	handler, r := s.Handler(nil), httptest.NewRequest("GET", "/metrics", nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		handler.ServeHTTP(httptest.NewRecorder(), r)

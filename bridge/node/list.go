@@ -52,7 +52,7 @@ type Broker struct {
 	Error         string      `json:"error,omitempty"`
 	Neighbours    []Neighbour `json:"neighbours"` // all that are configured
 	Coverage      *Coverage   `json:"coverage,omitempty"`
-	Sessions      []Session   `json:"sessions"` // of clients that hang on it, or did last; up to 1,000; none under a token for some robots
+	Sessions      []Session   `json:"sessions"` // of clients that hang on it, or did last; up to 1,000; under a token for some robots its own, and so the counts of clients
 	Routes        []Route     `json:"routes"`   // up to 1,000; likewise
 	RouteCount    int         `json:"route_count"`
 }
@@ -250,7 +250,6 @@ func (n *Node) listBroker(ctx context.Context, grant push.Grant) (Broker, []over
 	var states []overlay.LinkState
 	var clients []overlay.ClientInfo
 	var routes []overlay.RouteInfo
-	detailed := all(grant.Robots)
 	b := Broker{
 		ID: string(n.config.Overlay.ID), URL: n.config.URL, Registry: string(n.config.Overlay.Registry), Links: []string{},
 		Neighbours: n.neighbours(), Coverage: n.config.Coverage, Sessions: []Session{}, Routes: []Route{},
@@ -258,9 +257,7 @@ func (n *Node) listBroker(ctx context.Context, grant push.Grant) (Broker, []over
 	b.Registry = cmp.Or(b.Registry, b.ID)
 	if err := n.ask(ctx, func() {
 		stats, b.Source, states, b.RouteCount = n.broker.Stats(), n.broker.Source(), n.broker.LinkStates(), n.broker.RouteCount()
-		if detailed {
-			clients, routes = n.broker.Clients(), n.broker.Routes()
-		}
+		clients, routes = n.broker.Clients(), n.broker.Routes()
 	}); err != nil {
 		return b, nil, err
 	}
@@ -269,16 +266,29 @@ func (n *Node) listBroker(ctx context.Context, grant push.Grant) (Broker, []over
 			b.Links = links(s)
 		}
 	}
+	clients = slices.DeleteFunc(clients, func(c overlay.ClientInfo) bool { return !own(grant, c.Owner) })
+	routes = slices.DeleteFunc(routes, func(r overlay.RouteInfo) bool {
+		owner, _ := overlay.ClientOf(r.Key.Client)
+		return !own(grant, owner)
+	})
 	for _, r := range n.robots.List() {
+		if !grant.AllRobots() && !grant.Allows(r.Robot) {
+			continue
+		}
 		b.Robots++
 		if r.State == protocol.RobotUp {
 			b.Up++
 		}
 	}
-	b.Clients, b.Attached, b.Subscriptions = stats.Clients, stats.Attached, stats.Subscriptions
-	b.Waiting, b.Bytes = stats.Waiting, stats.HeldBytes
-	for _, lost := range stats.LostBy() {
-		b.Lost += lost
+	if grant.AllRobots() {
+		b.Clients, b.Attached, b.Subscriptions = stats.Clients, stats.Attached, stats.Subscriptions
+		b.Waiting, b.Bytes = stats.Waiting, stats.HeldBytes
+		for _, lost := range stats.LostBy() {
+			b.Lost += lost
+		}
+	} else {
+		b.RouteCount = len(routes)
+		b.count(clients)
 	}
 	for _, c := range clients {
 		if c.Elsewhere || len(b.Sessions) == mostListed {
@@ -290,12 +300,28 @@ func (n *Node) listBroker(ctx context.Context, grant push.Grant) (Broker, []over
 		})
 	}
 	for _, r := range routes[:min(len(routes), mostListed)] {
+		_, client := overlay.ClientOf(r.Key.Client)
 		b.Routes = append(b.Routes, Route{
-			Client: r.Key.Client, Source: overlay.SourceWord(r.Key.Source, r.Key.Stamp), From: string(r.Key.Source),
+			Client: client, Source: overlay.SourceWord(r.Key.Source, r.Key.Stamp), From: string(r.Key.Source),
 			Down: string(r.Down), Up: string(r.Up), Num: r.Num,
 		})
 	}
 	return b, states, nil
+}
+
+// count adds up what there is of some clients.
+func (b *Broker) count(clients []overlay.ClientInfo) {
+	b.Clients = len(clients)
+	for _, c := range clients {
+		if c.Attached {
+			b.Attached++
+		}
+		b.Subscriptions += len(c.Subscriptions)
+		for _, s := range c.Sources {
+			b.Waiting += s.Sent + s.Waiting
+			b.Bytes += int64(s.Bytes)
+		}
+	}
 }
 
 // neighbours tells of the links with those that are configured.
@@ -324,8 +350,8 @@ func (n *Node) remote(c overlay.ClientInfo) string {
 	return ""
 }
 
-// listSubscriptions shows a token's holder the subscriptions that could see
-// nothing but what the token allows: those made under the same token.
+// listSubscriptions shows a token's holder the subscriptions made under the same
+// token, and all of them if it is for all robots.
 func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) ([]Subscription, error) {
 	var clients []overlay.ClientInfo
 	if err := n.ask(ctx, func() { clients = n.broker.Clients() }); err != nil {
@@ -333,14 +359,11 @@ func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) ([]Subsc
 	}
 	out := []Subscription{}
 	for _, c := range clients {
-		if c.Elsewhere {
+		if c.Elsewhere || !own(grant, c.Owner) {
 			continue
 		}
 		remote := n.remote(c)
 		for _, s := range c.Subscriptions {
-			if !equal(s.Allowed, grant.Robots) {
-				continue
-			}
 			out = append(out, Subscription{
 				Client: c.Client, Subscription: s.Subscription.Subscription, Broker: string(n.config.Overlay.ID), Attached: c.Attached, Remote: remote,
 				Matching: s.Robots, Failed: s.Failed, Sequence: sequences(c.Sources),
@@ -350,12 +373,9 @@ func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) ([]Subsc
 	return out, nil
 }
 
-// all tells whether a grant is for all robots.
-func all(granted []string) bool { return granted == nil || slices.Contains(granted, "*") }
-
-// equal tells whether a subscription was made under a grant of these robots;
-// a grant of all sees all.
-func equal(allowed, granted []string) bool { return all(granted) || slices.Equal(allowed, granted) }
+// own reports whether a grant lets the clients of a token be seen: its own ones,
+// or all if it is for all robots.
+func own(grant push.Grant, owner string) bool { return grant.AllRobots() || grant.Token == owner }
 
 func sequences(sources []overlay.SourceInfo) []Sequence {
 	out := make([]Sequence, len(sources))

@@ -25,6 +25,7 @@ type question struct {
 	Command *protocol.Command `json:"command,omitempty"`
 	List    string            `json:"list,omitempty"`
 	Robots  []string          `json:"robots"` // what the asker's token allows; null: all
+	Token   string            `json:"token,omitempty"`
 }
 
 // askBroker has another broker answer a question, the one that reads the robot if
@@ -127,7 +128,7 @@ func (n *Node) answer(ctx context.Context, body []byte) (any, error) {
 		result, err := n.robots.Command(ctx, *q.Command)
 		return result, problem(err)
 	}
-	return n.listHere(ctx, q.List, push.Grant{Robots: q.Robots})
+	return n.listHere(ctx, q.List, push.Grant{Robots: q.Robots, Token: q.Token})
 }
 
 // Command carries a command to a robot of this broker, or by the broker that
@@ -144,7 +145,7 @@ func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command
 	}
 	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	body, err := n.askBroker(within, "", m.Robot, question{Command: &m, Robots: grant.Robots})
+	body, err := n.askBroker(within, "", m.Robot, question{Command: &m, Robots: grant.Robots, Token: grant.Token})
 	switch {
 	case err == nil && len(body) > 0 && string(body) != "null":
 		var result any
@@ -180,7 +181,7 @@ func listElsewhere[T any](ctx context.Context, n *Node, what string, grant push.
 		go func() {
 			a := answer{from: id}
 			var body json.RawMessage
-			if body, a.err = n.askBroker(within, id, "", question{List: what, Robots: grant.Robots}); a.err == nil {
+			if body, a.err = n.askBroker(within, id, "", question{List: what, Robots: grant.Robots, Token: grant.Token}); a.err == nil {
 				a.err = json.Unmarshal(body, &a.list)
 			}
 			answers <- a

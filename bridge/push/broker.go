@@ -3,6 +3,7 @@ package push
 import (
 	"context"
 	"path"
+	"slices"
 	"time"
 
 	"callboard/subscribe/protocol"
@@ -82,6 +83,9 @@ type Grant struct {
 
 // everything is the grant of a broker without tokens.
 var everything = Grant{Subscribe: true, Command: true}
+
+// AllRobots reports whether the grant covers every robot.
+func (g Grant) AllRobots() bool { return g.Robots == nil || slices.Contains(g.Robots, "*") }
 
 // Allows tells whether the grant covers the robot.
 func (g Grant) Allows(robot string) bool {

@@ -1,10 +1,10 @@
 package push
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -23,19 +23,27 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.Handle("GET "+webSocketPath, s.ours(http.HandlerFunc(s.webSocket)))
-	mux.Handle("GET /metrics", s.ours(s.allowed(s.config.Metrics.Handler())))
+	mux.Handle("GET /metrics", s.ours(s.allowed(s.config.Metrics.Handler(s.figures))))
+	api := func(pattern string, h http.Handler) {
+		mux.Handle("GET /api/"+pattern, s.ours(s.shared(s.allowed(h))))
+	}
 	for _, what := range lists {
-		mux.Handle("GET /api/"+what, s.ours(s.allowed(s.list(what))))
+		api(what, s.list(what))
 	}
 	for name, give := range s.config.Extra {
-		mux.Handle("GET /api/"+name, s.ours(s.allowed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		api(name, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !grantOf(r).AllRobots() {
+				refuse(w, http.StatusForbidden, protocol.Forbidden, "the token is not for all robots")
+				return
+			}
 			answerJSON(w, http.StatusOK, append(appendJSON(nil, give()), '\n'))
-		}))))
+		}))
 	}
-	mux.Handle("GET /api/worlds/{name}", s.ours(s.allowed(http.HandlerFunc(s.world))))
-	mux.Handle("GET /api/", s.ours(s.allowed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	api("worlds/{name}", http.HandlerFunc(s.world))
+	api("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, protocol.NotFound, "no such path: "+r.URL.Path)
-	}))))
+	}))
+	mux.Handle("OPTIONS /api/", s.ours(http.HandlerFunc(s.preflight)))
 	if s.config.Page != nil {
 		mux.Handle("GET /", s.ours(s.allowed(page(http.FileServerFS(s.config.Page)))))
 	}
@@ -150,14 +158,35 @@ func realm(id string) string {
 	return " " + id
 }
 
+type grantKey struct{}
+
+// grantOf returns what the token of a request that was allowed lets it see.
+func grantOf(r *http.Request) Grant {
+	grant, _ := r.Context().Value(grantKey{}).(Grant)
+	return grant
+}
+
+// figures returns which metrics a request may see: of robots those that its token
+// is for, and Player servers, which may have several, only with all of them.
+func (s *Server) figures(r *http.Request) func(label, value string) bool {
+	grant := grantOf(r)
+	if grant.AllRobots() {
+		return nil
+	}
+	return func(label, value string) bool {
+		return label != "player" && (label != "robot" || grant.Allows(value))
+	}
+}
+
 // allowed lets requests with a token through.
 func (s *Server) allowed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok, given := s.shown(r); !ok {
+		grant, ok, given := s.shown(r)
+		if !ok {
 			s.unauthorized(w, r, given)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), grantKey{}, grant)))
 	})
 }
 
@@ -173,8 +202,7 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) list(what string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		grant, _, _ := s.shown(r)
-		result, err := s.config.Broker.List(r.Context(), what, grant)
+		result, err := s.config.Broker.List(r.Context(), what, grantOf(r))
 		if err != nil {
 			p := problemOf(err)
 			refuse(w, http.StatusServiceUnavailable, p.Code, p.Message)
@@ -187,7 +215,7 @@ func (s *Server) list(what string) http.Handler {
 func (s *Server) world(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if s.config.World != nil {
-		if plan, ok := s.config.World(name); ok {
+		if plan, ok := s.config.World(r.Context(), name, grantOf(r)); ok {
 			answerJSON(w, http.StatusOK, plan)
 			return
 		}
@@ -195,22 +223,11 @@ func (s *Server) world(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, protocol.NotFound, "no floor plan of this world")
 }
 
-// sameOrigin tells whether a request comes from a page of ours, or from no
-// page at all.
-func sameOrigin(r *http.Request) bool {
-	origins := r.Header.Values("Origin")
-	if len(origins) == 0 {
-		return true
-	}
-	u, err := url.Parse(origins[0])
-	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, r.Host)
-}
-
 // webSocket upgrades a request and serves the session.
 func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
-	if !sameOrigin(r) {
+	if !s.mayUse(r) {
 		s.metrics.refused.Of("origin").Inc()
-		refuse(w, http.StatusForbidden, protocol.Forbidden, "foreign origin; expected the broker's own page, or none")
+		refuse(w, http.StatusForbidden, protocol.Forbidden, "foreign origin; expected the broker's own page, one of broker.origins, or none")
 		return
 	}
 	grant, ok, given := s.shown(r)
@@ -247,7 +264,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, erro
 	upgrader := websocket.Upgrader{
 		EnableCompression: true,
 		WriteBufferPool:   &s.writeBuffers, // the library writes nothing but the handshake
-		CheckOrigin:       sameOrigin,
+		CheckOrigin:       s.mayUse,
 	}
 	for _, asked := range websocket.Subprotocols(r) {
 		if asked == protocol.Subprotocol || asked == protocol.SubprotocolCBOR {

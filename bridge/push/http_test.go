@@ -1,6 +1,7 @@
 package push
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -37,8 +38,10 @@ func bearer(token string) func(*http.Request) {
 func TestHTTP(t *testing.T) {
 	var ready atomic.Bool
 	s := start(t, Config{
-		Page:  fstest.MapFS{"index.html": {Data: []byte("<h1>Callboard</h1>")}, "app.js": {Data: []byte("x")}},
-		World: func(name string) ([]byte, bool) { return []byte(`{"name":"cave"}`), name == "cave" },
+		Page: fstest.MapFS{"index.html": {Data: []byte("<h1>Callboard</h1>")}, "app.js": {Data: []byte("x")}},
+		World: func(_ context.Context, name string, _ Grant) ([]byte, bool) {
+			return []byte(`{"name":"cave"}`), name == "cave"
+		},
 		Ready: func() error {
 			if !ready.Load() {
 				return errors.New("the store is not open")

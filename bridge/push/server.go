@@ -32,11 +32,15 @@ type Config struct {
 	Listener net.Listener // required; closed by Run
 	TLS      *tls.Config  // nil: plain HTTP; see LoadTLS
 	Tokens   []Token      // none: everyone may do everything
+	Origins  []string     // of pages of others that may use the WebSocket and the API, as https://HOST[:PORT]
 	Hosts    []string     // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
 
-	Page  fs.FS                            // static files at /; nil: none
-	World func(name string) ([]byte, bool) // the floor plan's JSON at /api/worlds/NAME; nil: none
-	// Extra adds objects at /api/NAME: what to give when asked; nil: none.
+	Page fs.FS // static files at /; nil: none
+	// World gives the floor plan's JSON at /api/worlds/NAME, if a robot that the
+	// grant covers is there; nil: none.
+	World func(ctx context.Context, name string, grant Grant) ([]byte, bool)
+	// Extra adds objects at /api/NAME, for those who may see all robots: what to
+	// give when asked; nil: none.
 	Extra   map[string]func() any
 	Ready   func() error // /readyz: nil or why not; nil: always ready
 	Metrics *metric.Set  // served at /metrics, callboard_push_* are added; nil: an own one
