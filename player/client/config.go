@@ -61,6 +61,14 @@ type Config struct {
 	// reading wakes the process once more. Default: it always waits.
 	Holding func() bool
 
+	// Silent is told when a device that sends all the time has fallen silent,
+	// while another of its group goes on, and when it is heard again; it is opened
+	// anew meanwhile. It is called where the Handler is. Default: nobody is told.
+	Silent func(a player.Addr, silent bool)
+	// Group tells which devices are of one robot, which may fall silent as a
+	// whole. Default: all are.
+	Group func(player.Addr) string
+
 	Handler Handler      // takes what comes; needed
 	Relay   Relay        // takes it as it comes, to pass it on; default: none
 	Logger  *slog.Logger // default: none

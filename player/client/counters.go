@@ -20,12 +20,13 @@ type Counters struct {
 	Commands    uint64 // sent
 	Nacks       uint64 // requests that were refused
 	Timeouts    uint64 // requests that were not answered in time
+	Silences    uint64 // devices that fell silent while others of their group went on
 }
 
 // counters are Counters while they are counted.
 type counters struct {
 	connects, failedDials, bytes, messages, readings, rounds, overflows, lost,
-	undecodable, stray, unsolicited, unexpected, requests, commands, nacks, timeouts atomic.Uint64
+	undecodable, stray, unsolicited, unexpected, requests, commands, nacks, timeouts, silences atomic.Uint64
 }
 
 // Counters gives the totals so far. It may be called at any time.
@@ -38,6 +39,6 @@ func (c *Client) Counters() Counters {
 		Undecodable: n.undecodable.Load(), Stray: n.stray.Load(),
 		Unsolicited: n.unsolicited.Load(), Unexpected: n.unexpected.Load(),
 		Requests: n.requests.Load(), Commands: n.commands.Load(),
-		Nacks: n.nacks.Load(), Timeouts: n.timeouts.Load(),
+		Nacks: n.nacks.Load(), Timeouts: n.timeouts.Load(), Silences: n.silences.Load(),
 	}
 }

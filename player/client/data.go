@@ -43,10 +43,11 @@ func (s *session) deliver(h player.Header, body []byte) error {
 	}
 	if d.state == opening { // the data has overtaken the answer
 		d.state = opened
+		d.opened()
 		s.changed(d)
 	}
+	s.hear(d, h)
 	if s.cfg.Relay != nil {
-		d.heard = s.lastRead
 		s.burst = true
 		s.cfg.Relay.Data(h, body)
 		if !d.wanted {

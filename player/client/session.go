@@ -60,6 +60,7 @@ type session struct {
 	burst    bool        // Relay.Data was called
 	unlisted bool        // the relay has not been told of the devices as they are
 	mail     atomic.Bool // what is to be open has changed
+	heard    time.Time   // when the newest DATA came
 	closedAt time.Time   // when a device was last closed for good; zero: looked after
 }
 

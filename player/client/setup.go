@@ -13,13 +13,14 @@ import (
 // device is a device that is to be opened.
 type device struct {
 	Device
+	hearing
+	group     string // Config.Group
 	state     deviceState
-	heard     time.Time // when its newest DATA came
-	tasks     []*task   // what was asked of it, the newest of each kind
-	opener    *task     // that opens it; nil: none yet
-	wanted    bool      // by Config.Open; else it is opened only on demand
-	undecided bool      // it will be wanted unless it is a twin
-	slots     []slot    // by subtype of DATA
+	tasks     []*task // what was asked of it, the newest of each kind
+	opener    *task   // that opens it; nil: none yet
+	wanted    bool    // by Config.Open; else it is opened only on demand
+	undecided bool    // it will be wanted unless it is a twin
+	slots     []slot  // by subtype of DATA
 }
 
 type deviceState uint8
@@ -114,6 +115,9 @@ func (s *session) list(a answer) error {
 			continue
 		}
 		d := &device{Device: Device{Addr: addr}, wanted: wanted}
+		if s.cfg.Group != nil {
+			d.group = s.cfg.Group(addr)
+		}
 		s.devices = append(s.devices, d)
 		s.byID[id(addr)] = d
 		if wanted && s.mayBeTwin(addr, list.Devices) {
@@ -317,6 +321,7 @@ func (s *session) openAnswer(d *device, a answer) error {
 // open notes that a device is open and asks for what is to be known of it.
 func (s *session) open(d *device) {
 	d.state = opened
+	d.opened()
 	if d.Driver == "" {
 		s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo)
 	}
