@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -13,6 +12,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/client"
+	"callboard/player/deadline"
 	"callboard/player/server"
 )
 
@@ -129,7 +129,7 @@ func (r *robot) Open(a player.Addr) error {
 	if !ok {
 		return fmt.Errorf("gateway: %s has no device %s", r.name, a)
 	}
-	ctx, cancel := context.WithTimeout(r.remote.gateway.stop, patience)
+	ctx, cancel := deadline.Context(r.remote.gateway.stop, patience)
 	defer cancel()
 	err := r.remote.client.Open(ctx, there)
 	if err != nil {

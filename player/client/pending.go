@@ -185,6 +185,17 @@ func (p *pending) expired(now time.Time) (late []exchange, next time.Time) {
 	return late, next
 }
 
+// postpone gives what waits more time.
+func (p *pending) postpone(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.list {
+		if !x.expires.IsZero() {
+			x.expires = x.expires.Add(by)
+		}
+	}
+}
+
 // probes are what a device is asked for to see whether it is past what was
 // given up: properties that no driver has. One that waits for an answer of its
 // own is not asked twice.

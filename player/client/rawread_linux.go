@@ -59,6 +59,17 @@ func (r *rawReader) try(fd uintptr) bool {
 	}
 }
 
+// look reads what has arrived, without waiting, whatever the deadline is.
+func (r *rawReader) look(b []byte) int {
+	r.b, r.n, r.failed = b, 0, 0
+	_ = r.raw.Control(func(fd uintptr) { r.try(fd) }) // what is wrong the next read tells
+	r.b = nil
+	if r.failed != 0 {
+		return 0
+	}
+	return r.n
+}
+
 // read is as net.Conn's Read. b is not empty.
 func (r *rawReader) read(b []byte) (int, error) {
 	r.b, r.n, r.failed = b, 0, 0

@@ -9,4 +9,6 @@ type rawReader struct{}
 
 func newRawReader(net.Conn) *rawReader { return nil }
 
+func (*rawReader) look([]byte) int { return 0 }
+
 func (*rawReader) read([]byte) (int, error) { return 0, net.ErrClosed }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"callboard/player"
+	deadlines "callboard/player/deadline"
 )
 
 const (
@@ -40,16 +41,16 @@ func newReader(conn net.Conn) *reader {
 // banner reads the 32 bytes that a server sends first, and gives the version
 // in them.
 func (r *reader) banner(ctx context.Context, deadline time.Time) (string, error) {
-	if err := r.conn.SetReadDeadline(deadline); err != nil {
+	conn := deadlines.New(r.conn)
+	if err := conn.SetReadDeadline(deadline); err != nil {
 		return "", err
 	}
-	r.armed = deadline
 	if ctx.Err() != nil { // its end may have set a deadline before ours
 		return "", ctx.Err()
 	}
 	var got [player.BannerSize]byte
 	for n := 0; n < len(got); {
-		m, err := r.conn.Read(got[n:])
+		m, err := conn.Read(got[n:])
 		n += m
 		begin := got[:min(n, len(bannerPrefix))]
 		if !bytes.HasPrefix([]byte(bannerPrefix), begin) {
@@ -114,9 +115,35 @@ func (r *reader) fill(deadline time.Time, mail *atomic.Bool) (int, error) {
 	r.w += n
 	r.unacked = n > 0
 	if errors.Is(err, os.ErrDeadlineExceeded) {
+		late := time.Since(r.armed) > lookFor
 		r.armed = time.Time{}
+		if n == 0 && !mail.Load() && (late || r.raw != nil) {
+			return r.look()
+		}
 	}
 	return n, err
+}
+
+// lookFor is how long what has arrived is looked for where that takes a deadline,
+// which it does not at a socket.
+const lookFor = 10 * time.Millisecond
+
+// look reads what has arrived although the deadline has passed: whatever was due
+// then, that comes first.
+func (r *reader) look() (n int, err error) {
+	if r.raw != nil {
+		n = r.raw.look(r.buf[r.w:])
+	} else if err := r.conn.SetReadDeadline(time.Now().Add(lookFor)); err != nil {
+		return 0, err
+	} else if n, err = r.conn.Read(r.buf[r.w:]); err != nil && n == 0 {
+		return 0, err
+	}
+	r.w += n
+	r.unacked = n > 0
+	if n == 0 {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return n, nil
 }
 
 func (r *reader) read(b []byte) (int, error) {

@@ -37,15 +37,9 @@ func (c *Client) Open(ctx context.Context, addr player.Addr) error {
 	c.opening = append(c.opening, o)
 	c.mu.Unlock()
 	s.call()
-	timeout := time.NewTimer(c.cfg.RequestTimeout)
-	defer timeout.Stop()
-	var err error
-	select {
-	case err = <-o.done:
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-timeout.C:
-		err = ErrTimeout
+	refused, err := await(ctx, o.done, c.cfg.RequestTimeout)
+	if err == nil {
+		err = refused
 	}
 	if err == nil {
 		return nil

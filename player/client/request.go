@@ -2,11 +2,13 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
 
 	"callboard/player"
+	"callboard/player/deadline"
 	"callboard/player/iface"
 )
 
@@ -41,18 +43,13 @@ func (c *Client) request(ctx context.Context, addr player.Addr, subtype uint8, r
 	if err := s.ask(x, addr, req); err != nil {
 		return err
 	}
-	timeout := time.NewTimer(c.cfg.RequestTimeout)
-	defer timeout.Stop()
-	var a answer
-	select {
-	case a = <-x.done:
-	case <-ctx.Done():
+	a, err := await(ctx, x.done, c.cfg.RequestTimeout)
+	if err != nil {
 		s.pending.abandon(x)
-		return ctx.Err()
-	case <-timeout.C:
-		s.pending.abandon(x)
-		c.counters.timeouts.Add(1)
-		return ErrTimeout
+		if errors.Is(err, ErrTimeout) {
+			c.counters.timeouts.Add(1)
+		}
+		return err
 	}
 	switch {
 	case a.err != nil:
@@ -63,6 +60,22 @@ func (c *Client) request(ctx context.Context, addr player.Addr, subtype uint8, r
 		return nil
 	}
 	return iface.Decode(a.body, resp)
+}
+
+// await waits for what comes from a session's goroutine, for at most d. Other
+// errors than ErrTimeout are those of ctx.
+func await[T any](ctx context.Context, from <-chan T, d time.Duration) (got T, err error) {
+	over := make(chan struct{})
+	limit := deadline.AfterFunc(d, func() { close(over) })
+	defer limit.Stop()
+	select {
+	case got = <-from:
+		return got, nil
+	case <-ctx.Done():
+		return got, ctx.Err()
+	case <-over:
+		return got, ErrTimeout
+	}
 }
 
 // Send sends a command to a device and returns when it is with the kernel:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"callboard/player"
+	"callboard/player/deadline"
 )
 
 // maxQueued is how many bytes may wait to be written before a further request
@@ -29,7 +30,7 @@ type writer struct {
 }
 
 func newWriter(conn net.Conn, timeout time.Duration) *writer {
-	return &writer{conn: conn, timeout: timeout, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &writer{conn: deadline.New(conn), timeout: timeout, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // send queues whole messages. written, if not nil, has room for one error and

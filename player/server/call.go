@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"callboard/player"
+	"callboard/player/deadline"
 	"callboard/player/iface"
 )
 
@@ -27,7 +28,7 @@ type Call struct {
 
 	mu       sync.Mutex
 	answered bool
-	timer    *time.Timer // refuses the request; nil while Handle runs
+	timer    *deadline.Timer // refuses the request; nil while Handle runs
 }
 
 // Ack accepts the request. payload is a pointer to the reply's struct (for most
@@ -105,7 +106,7 @@ func (c *Call) expire(after time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.answered {
-		c.timer = time.AfterFunc(after, func() { c.answer(player.Nack, nil, true) })
+		c.timer = deadline.AfterFunc(after, func() { c.answer(player.Nack, nil, true) })
 	}
 }
 

@@ -3,9 +3,12 @@ package server
 import (
 	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"sync"
 	"time"
+
+	"callboard/player/deadline"
 )
 
 // chunk is the most that one write takes, in bytes. A PULL round of ordinary
@@ -20,7 +23,7 @@ var chunks = sync.Pool{New: func() any {
 // write sends the banner, then whatever is due, until the connection is over
 // or, draining, all that was asked for is answered.
 func (c *conn) write() {
-	w := progressWriter{c: c}
+	w := progressWriter{c: c, to: deadline.New(c.nc)}
 	if err := w.write(c.server.banner[:]); err != nil {
 		c.failed(err)
 		return
@@ -84,6 +87,7 @@ func (c *conn) failed(err error) {
 // only if no byte was taken for WriteTimeout.
 type progressWriter struct {
 	c   *conn
+	to  net.Conn
 	set time.Time // when the deadline was set
 }
 
@@ -124,11 +128,11 @@ func (w *progressWriter) write(b []byte) error {
 	for len(b) > 0 {
 		if now := time.Now(); now.Sub(w.set) > timeout/8 {
 			w.set = now
-			if err := w.c.nc.SetWriteDeadline(now.Add(timeout)); err != nil {
+			if err := w.to.SetWriteDeadline(now.Add(timeout)); err != nil {
 				return err
 			}
 		}
-		n, err := w.c.nc.Write(b)
+		n, err := w.to.Write(b)
 		if err == nil {
 			return nil
 		}
