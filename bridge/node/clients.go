@@ -30,7 +30,7 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push
 		found.grant = grant
 	}
 	in := &overlay.Hello{
-		Conn: overlay.Conn(c), Client: m.Client, Owner: grant.Token, Allowed: seen(grant), Attachment: m.Attachment, Session: m.Session, Num: m.Num, Away: m.Away,
+		Conn: overlay.Conn(c), Client: m.Client, Owner: grant.Token, Allowed: seen(grant), Attachment: m.Attachment, Session: m.Session, Num: m.Num, Window: m.Window, Away: m.Away,
 	}
 	var compiled []*subscribe.Subscription
 	for _, s := range m.Subscriptions {

@@ -69,12 +69,19 @@ func namesSize(names []protocol.Matched) int {
 	return size
 }
 
-// device is what latest keeps one of.
+// device is a device of a robot.
 type device struct {
-	id     string // of the subscription
 	robot  string
 	interf string
 	index  int
+}
+
+func (r *Reading) device() device { return device{r.Robot, r.Interface, r.Index} }
+
+// kept is what latest keeps one of.
+type kept struct {
+	id string // of the subscription
+	device
 }
 
 // buffer holds what a client has not acknowledged of one key, in sequence.
@@ -92,7 +99,8 @@ type buffer struct {
 	count  int                        // notifications
 	bytes  int                        // their size
 	flight struct{ count, bytes int } // of those that were sent
-	newest map[device]uint64          // of what waits, for latest: number of the newest item
+	newest map[kept]uint64            // of what waits, for latest: number of the newest item
+	out    map[device]uint64          // of what was sent and only latest names: number of the newest item
 	recent [2]*content                // of the newest notifications
 
 	held *int64 // bytes of readings that any buffer holds, each reading once
@@ -202,8 +210,28 @@ func (b *buffer) drop(num uint64) {
 		b.head++
 	}
 	b.next = max(b.next, b.head)
+	if b.flight.count == 0 {
+		clear(b.out)
+	}
 	b.compact()
 }
+
+// send takes note that the item at next goes out.
+func (b *buffer) send(onlyLatest bool) {
+	it := &b.items[b.next]
+	b.flight.count++
+	b.flight.bytes += it.size()
+	if onlyLatest {
+		if b.out == nil {
+			b.out = map[device]uint64{}
+		}
+		b.out[it.reading.device()] = it.from
+	}
+}
+
+// outstanding reports whether a reading of the device, which only latest
+// names, is out unacknowledged.
+func (b *buffer) outstanding(d device) bool { return b.out[d] > b.num }
 
 // compact gives memory back: it moves the items to the front and leaves the
 // dead out, once they are the greater part.
@@ -256,7 +284,7 @@ func (b *buffer) waits(from int) (int, bool) {
 func (b *buffer) unsend() {
 	b.next = b.head
 	b.flight.count, b.flight.bytes = 0, 0
-	b.newest = nil
+	b.newest, b.out = nil, nil
 }
 
 // free lets go of all it holds.
@@ -266,7 +294,7 @@ func (b *buffer) free() {
 			b.release(&b.items[i])
 		}
 	}
-	b.items, b.head, b.next, b.dead, b.newest, b.recent = nil, 0, 0, 0, nil, [2]*content{}
+	b.items, b.head, b.next, b.dead, b.newest, b.out, b.recent = nil, 0, 0, 0, nil, nil, [2]*content{}
 }
 
 // empty tells whether nothing is unacknowledged.

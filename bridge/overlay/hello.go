@@ -105,6 +105,9 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 	if h.Attachment != nil && *h.Attachment > maxAttachment {
 		return bad("attachment is %d; expected a number up to %d", *h.Attachment, uint64(maxAttachment))
 	}
+	if h.Window != nil && *h.Window < 1 {
+		return bad("window is %d; expected a number from 1 on", *h.Window)
+	}
 	if len(h.Session) > maxWord {
 		return bad("session is too long; expected the word from welcome")
 	}
@@ -216,7 +219,10 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 	if !stayed {
 		b.awaitTold(s, h.Attachment == nil)
 	}
-	s.conn = &conn{id: h.Conn, session: s, rights: newRights(h.Allowed), heard: b.now}
+	s.conn = &conn{id: h.Conn, session: s, rights: newRights(h.Allowed), window: b.windowCount, heard: b.now}
+	if h.Window != nil {
+		s.conn.window = min(s.conn.window, *h.Window)
+	}
 	b.conns[h.Conn] = s.conn
 	if !s.anonymous {
 		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch})
@@ -350,7 +356,7 @@ func (b *Broker) welcome(s *session) {
 	s.conn.welcomed = true
 	b.send(s.conn.id, &protocol.Welcome{
 		Op: protocol.OpWelcome, Broker: string(b.cfg.ID), Client: client, Session: sessionWord(owner, s.birth), Attachment: s.epoch.Attachment,
-		Heartbeat: float64(b.cfg.Heartbeat) / float64(Second), Window: b.windowCount, Brokers: b.attachable(),
+		Heartbeat: float64(b.cfg.Heartbeat) / float64(Second), Window: s.conn.window, Brokers: b.attachable(),
 	})
 }
 

@@ -91,7 +91,7 @@ func (b *Broker) pump(in *inbox) {
 		case it.dead():
 			continue
 		case it.gap():
-			if !b.mayTell(buf) {
+			if !b.mayTell(in) {
 				return
 			}
 			b.tellGap(in, it.to(), it.why)
@@ -101,11 +101,10 @@ func (b *Broker) pump(in *inbox) {
 			b.pass(in, buf.next)
 			continue
 		}
-		if !b.fits(buf, it.size()) {
+		if !b.mayGo(in, buf.next) {
 			return
 		}
-		buf.flight.count++
-		buf.flight.bytes += it.size()
+		buf.send(b.onlyLatest(in, it))
 		b.stats.Notified++
 		b.put(&Notify{Conn: s.conn.id, Source: in.word, Seq: it.from, Skipped: it.from - in.told - 1, Reading: it.reading, Subscriptions: it.names})
 		in.tell(it.from)
@@ -153,16 +152,39 @@ func (b *Broker) knownOf(k Key) uint64 {
 	return 0
 }
 
-// fits tells whether the window has room for a notification of that size.
-func (b *Broker) fits(buf *buffer, size int) bool {
-	return buf.flight.count == 0 || buf.flight.count < b.windowCount && buf.flight.bytes+size <= b.windowBytes
+// mayGo reports whether the notification at index i may go out: the window has
+// room, and if only latest names it none of its device is out. What waits for
+// that is conflated, so that the next one that goes is the newest.
+func (b *Broker) mayGo(in *inbox, i int) bool {
+	buf, it := in.buf, &in.buf.items[i]
+	if buf.flight.count == 0 {
+		return true
+	}
+	if buf.flight.count >= in.session.conn.window || buf.flight.bytes+it.size() > b.windowBytes {
+		return false
+	}
+	return !b.onlyLatest(in, it) || !buf.outstanding(it.reading.device())
 }
 
-// mayTell tells whether the gap that is next may go: only with what comes
+// onlyLatest reports whether all subscriptions that the notification names keep
+// the latest only.
+func (b *Broker) onlyLatest(in *inbox, it *item) bool {
+	if in.members.latest == 0 {
+		return false
+	}
+	for n := range it.names {
+		if sub := in.live(it.names[n].ID, it.revision); sub == nil || !sub.latest() {
+			return false
+		}
+	}
+	return true
+}
+
+// mayTell reports whether the gap that is next may go: only with what comes
 // after it, since it may grow until then.
-func (b *Broker) mayTell(buf *buffer) bool {
-	i, ok := buf.waits(buf.next + 1)
-	return !ok || buf.items[i].gap() || b.fits(buf, buf.items[i].size())
+func (b *Broker) mayTell(in *inbox) bool {
+	i, ok := in.buf.waits(in.buf.next + 1)
+	return !ok || in.buf.items[i].gap() || b.mayGo(in, i)
 }
 
 func (b *Broker) tellGap(in *inbox, to uint64, why Why) {
@@ -301,10 +323,10 @@ func (b *Broker) conflate(in *inbox, i int) {
 		if sub == nil || !sub.latest() {
 			continue
 		}
-		d := device{id: sub.ID, robot: it.reading.Robot, interf: it.reading.Interface, index: it.reading.Index}
+		d := kept{sub.ID, it.reading.device()}
 		old, known := buf.newest[d]
 		if buf.newest == nil {
-			buf.newest = map[device]uint64{}
+			buf.newest = map[kept]uint64{}
 		}
 		buf.newest[d] = it.from
 		if !known || old == it.from {

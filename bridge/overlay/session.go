@@ -79,6 +79,7 @@ type conn struct {
 	session  *session
 	rights   *rights
 	welcomed bool    // it has had its welcome
+	window   int     // notifications of a source that go out unacknowledged
 	ready    bool    // all that hello listed has had its subscribed: notifications may go
 	heard    Instant // when it last said something
 }

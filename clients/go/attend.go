@@ -265,6 +265,7 @@ func (c *Client) takeNotify(conn *connection, text []byte) error {
 		if err != nil {
 			return err
 		}
+		s.prompt = c.onlyLatest(n.Subscriptions)
 		before, wire := *s, conn.wire[n.Source]
 		due := s.due(wire)
 		fresh, passed, fault := s.notify(&wire, n.Seq, n.Skipped)

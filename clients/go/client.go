@@ -323,9 +323,18 @@ func (c *Client) acknowledgeSoon(conn *connection, s *sequence, wire, before uin
 	}
 }
 
-// full says that a batch of acknowledgements is.
+// full says that a batch of acknowledgements is, or that the broker waits for one.
 func (c *Client) full(s *sequence, due uint64) bool {
-	return due >= uint64(c.config.AckCount) || s.bytes >= c.config.AckBytes
+	return s.prompt || due >= uint64(c.config.AckCount) || s.bytes >= c.config.AckBytes
+}
+
+// onlyLatest reports whether all subscriptions of a notification keep the
+// latest only.
+func (c *Client) onlyLatest(all []protocol.Matched) bool {
+	return !slices.ContainsFunc(all, func(m protocol.Matched) bool {
+		e := c.entries[m.ID]
+		return e == nil || e.current.Keep != protocol.KeepLatest
+	})
 }
 
 // acks gives the acknowledgements to write over conn now; wait: others are due

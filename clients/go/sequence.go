@@ -15,6 +15,7 @@ type sequence struct {
 	acked   uint64    // last seq acknowledged, or told in the hello of the connection in use
 	bytes   int       // of what was handled and is not acknowledged
 	at      time.Time // when given came
+	prompt  bool      // only subscriptions that keep the latest wanted the last one: the next waits for its acknowledgement
 }
 
 // notify takes a notification's numbers; wire is the last one that came over

@@ -98,6 +98,9 @@ type Hello struct {
 	Session       string            `json:"session,omitempty"`
 	Num           map[string]uint64 `json:"num,omitempty"`
 	Subscriptions []Subscription    `json:"subscriptions,omitempty"`
+	// Window asks for fewer notifications of a source to go out unacknowledged
+	// than the broker would let go. Left out: as many as that.
+	Window *int `json:"window,omitempty"`
 	// Away lists the robots that the client was last told are away. Left out:
 	// what was written to its connections counts as told.
 	Away *[]string `json:"away,omitempty"`
