@@ -3,6 +3,7 @@ package worldfile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,9 +20,8 @@ type shape struct {
 // body gives the outlines of a model's body: a box, or what its bitmap and
 // blocks make of it, all together scaled and moved to fill its size.
 func (in *interpreter) body(m *Model, e *Entity, box bool) []Block {
-	if p := e.Get("noblocks"); p != nil && in.integer(e, "noblocks", 0) != 0 {
-		return nil
-	}
+	// What the file gives counts all the same.
+	box = !in.flag(e, "noblocks", false) && box
 	var shapes []shape
 	picture := e.Get("bitmap") != nil
 	if picture {
@@ -40,17 +40,18 @@ func (in *interpreter) body(m *Model, e *Entity, box bool) []Block {
 		shapes = append(shapes, old...)
 		blocks = true
 	}
-	if !picture && !blocks {
-		if !box {
-			return nil
-		}
+	if box && !picture && !blocks {
 		shapes = []shape{{points: []Point{{-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}}, high: 1}}
 	}
 	out := scale(shapes, m.Size)
 	// Stage makes the walls before it reads the blocks, the first of which
-	// replaces all there is.
-	if in.flag(e, "boundary", false) && (!blocks || picture) {
-		out = append(out, walls(m.Size)...)
+	// replaces all there is. Round nothing they have no thickness.
+	switch {
+	case !in.flag(e, "boundary", false) || blocks && !picture:
+	case len(out) == 0:
+		out = walls(Size{-m.Size.X, -m.Size.Y, m.Size.Z}, 0)
+	default:
+		out = append(out, walls(m.Size, wallThickness)...)
 	}
 	return out
 }
@@ -136,18 +137,39 @@ func (in *interpreter) polygons(e *Entity) []shape {
 	return out
 }
 
-// anticlockwise puts an outline's points in order.
+// anticlockwise puts an outline's points in order, as Stage does: unless the
+// turns from side to side come to more than nothing, they are reversed. So is a
+// line there and back, of which there is no other way to tell.
 func anticlockwise(ps []Point) {
-	area := 0.0
+	turned := 0.0
 	for i, p := range ps {
-		q := ps[(i+1)%len(ps)]
-		area += p.X*q.Y - p.Y*q.X
+		q, r := ps[(i+1)%len(ps)], ps[(i+2)%len(ps)]
+		turned += turn(Point{q.X - p.X, q.Y - p.Y}, Point{r.X - q.X, r.Y - q.Y})
 	}
-	if area < 0 {
-		for i, j := 0, len(ps)-1; i < j; i, j = i+1, j-1 {
-			ps[i], ps[j] = ps[j], ps[i]
-		}
+	if !(turned > 0) {
+		slices.Reverse(ps)
 	}
+}
+
+// turn is the angle from one direction to another, -π…π.
+func turn(from, to Point) float64 {
+	t := direction(to) - direction(from)
+	for t < -math.Pi {
+		t += 2 * math.Pi
+	}
+	for t > math.Pi {
+		t -= 2 * math.Pi
+	}
+	return t
+}
+
+// direction is the angle of a side, 0…2π.
+func direction(p Point) float64 {
+	a := math.Atan2(p.Y, p.X)
+	if a < 0 {
+		a += 2 * math.Pi
+	}
+	return a
 }
 
 // scale moves and stretches the shapes so that the box around them fills size,
@@ -190,9 +212,9 @@ func extent(least, most float64) float64 {
 	return epsilon
 }
 
-// walls gives four thin walls just within a body's box.
-func walls(size Size) []Block {
-	x, y, t := size.X/2, size.Y/2, wallThickness
+// walls gives four walls just within a body's box.
+func walls(size Size, t float64) []Block {
+	x, y := size.X/2, size.Y/2
 	rect := func(x0, y0, x1, y1 float64) Block {
 		return Block{Points: []Point{{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}}, High: size.Z}
 	}

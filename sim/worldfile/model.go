@@ -19,18 +19,18 @@ type modelType struct {
 }
 
 var (
-	red      = color.NRGBA{255, 0, 0, 255}
-	darkBlue = color.NRGBA{0, 0, 139, 255}
-	plain    = Size{0.4, 0.4, 1}
+	red   = color.NRGBA{255, 0, 0, 255}
+	navy  = color.NRGBA{0, 0, 128, 255}
+	plain = Size{0.4, 0.4, 1}
 )
 
 // modelTypes are the types of Stage 4 and, with what they mean now, older ones.
 var modelTypes = map[string]modelType{
 	"model":          {size: plain, color: red, body: true},
 	"position":       {size: plain, color: red, body: true},
-	"ranger":         {size: Size{0.15, 0.15, 0.2}, color: darkBlue},
-	"fiducial":       {color: color.NRGBA{255, 0, 255, 255}},
-	"blobfinder":     {size: plain, color: color.NRGBA{255, 0, 255, 255}},
+	"ranger":         {size: Size{0.15, 0.15, 0.2}, color: navy},
+	"fiducial":       {color: red},
+	"blobfinder":     {size: plain, color: red},
 	"bumper":         {size: plain, color: red, body: true},
 	"gripper":        {size: Size{0.2, 0.3, 0.2}, color: color.NRGBA{77, 77, 77, 255}, body: true},
 	"camera":         {size: Size{0.1, 0.07, 0.05}, color: color.NRGBA{0, 0, 0, 255}, body: true, inert: true},
@@ -39,7 +39,7 @@ var modelTypes = map[string]modelType{
 	"lightindicator": {size: plain, color: red, body: true, inert: true, silent: true},
 
 	"laser":          {size: Size{0.15, 0.15, 0.2}, color: color.NRGBA{176, 196, 222, 255}, body: true, old: true},
-	"sonar":          {size: Size{0.15, 0.15, 0.2}, color: darkBlue, old: true},
+	"sonar":          {size: Size{0.15, 0.15, 0.2}, color: navy, old: true},
 	"map":            {size: plain, color: red, body: true, old: true},
 	"bitmap":         {size: plain, color: red, body: true, old: true},
 	"box":            {size: plain, color: red, body: true, old: true},
@@ -214,9 +214,9 @@ func (in *interpreter) common(m *Model, e *Entity, typ modelType) {
 	m.TakeWatts = in.number(e, "take_watts", 0)
 	m.Pack = in.pack(e)
 	m.MapResolution = in.number(e, "map_resolution", 0.1)
-	m.Interval = in.milliseconds(e, "update_interval", 100)
+	m.Interval = in.milliseconds(e, "update_interval", 100).Truncate(time.Millisecond) // whole ones, as in Stage
 	if m.Interval < time.Microsecond {
-		in.fail(e.Get("update_interval").Pos, "update_interval is %v; expected more than 0 ms", m.Interval)
+		in.fail(e.Get("update_interval").Pos, "update_interval is %v; expected at least 1 ms", m.Interval)
 	}
 	m.AlwaysOn = in.flag(e, "alwayson", false)
 	if p := e.Get("ctrl"); p != nil {
