@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"callboard/bridge/lograte"
 	"callboard/bridge/overlay"
 )
 
@@ -64,6 +65,7 @@ type Links struct {
 	sessions atomic.Uint64 // numbers given
 	attempts atomic.Uint64 // dials made; begins with the time
 	refused  atomic.Uint64 // connections that came in and were refused
+	log      *lograte.Log  // of strangers
 	running  atomic.Bool
 	wg       sync.WaitGroup
 }
@@ -73,7 +75,7 @@ func New(cfg Config) (*Links, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("links of broker %q: %w", cfg.Self, err)
 	}
-	l := &Links{cfg: cfg, peers: make(map[overlay.BrokerID]*peer, len(cfg.Neighbours))}
+	l := &Links{cfg: cfg, log: lograte.New(cfg.Logger), peers: make(map[overlay.BrokerID]*peer, len(cfg.Neighbours))}
 	l.attempts.Store(uint64(time.Now().UnixMicro()))
 	for _, n := range cfg.Neighbours {
 		l.peers[n.ID] = newPeer(l, n)
@@ -164,6 +166,7 @@ func (l *Links) Run(ctx context.Context) error {
 		l.cfg.Listener.Close()
 	}
 	l.wg.Wait()
+	l.log.Close()
 	if failed != nil {
 		return fmt.Errorf("links of broker %q: %w", l.cfg.Self, failed)
 	}

@@ -236,6 +236,6 @@ func (l *Links) admit(ctx context.Context, raw net.Conn) {
 	raw.Close()
 	l.refused.Add(1)
 	if ctx.Err() == nil {
-		l.cfg.Logger.Warn("link refused", "remote", raw.RemoteAddr().String(), "error", err)
+		l.log.Warn("link refused", "remote", raw.RemoteAddr().String(), "error", err)
 	}
 }

@@ -143,7 +143,7 @@ func (s *session) sayHello(ctx context.Context, m protocol.Hello) {
 			problem := &Problem{Code: protocol.Unauthorized, Message: "no token; expected one in hello or as Authorization: Bearer"}
 			if m.Token != "" {
 				problem.Message = "the token is not known"
-				s.log.Warn("client with an unknown token", "remote", s.remoteAddr)
+				s.server.log.Warn("client with an unknown token", "remote", s.remoteAddr)
 			}
 			s.fail("", problem)
 			s.outbox.Close(protocol.Unauthorized, "unauthorized")
@@ -169,6 +169,14 @@ func (s *session) sayHello(ctx context.Context, m protocol.Hello) {
 		return
 	}
 	s.hello.Store(true)
+	s.identity = []any{"session", s.conn, "remote", s.remoteAddr}
+	if m.Client != "" {
+		s.identity = append(s.identity, "client", m.Client)
+	}
+	if grant.Token != "" {
+		s.identity = append(s.identity, "token", grant.Token)
+	}
+	s.server.log.Info("client attached", s.identity...)
 }
 
 // tokens finds what a secret allows.

@@ -143,7 +143,7 @@ func (s *Server) shown(r *http.Request) (grant Grant, ok, given bool) {
 func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request, given bool) {
 	s.metrics.refused.Of("token").Inc()
 	if given {
-		s.config.Logger.Warn("request with an unknown token", "remote", r.RemoteAddr)
+		s.log.Warn("request with an unknown token", "remote", r.RemoteAddr)
 	}
 	w.Header().Add("WWW-Authenticate", `Basic realm="callboard`+realm(s.config.ID)+`: the token is the password", charset="UTF-8"`)
 	w.Header().Add("WWW-Authenticate", `Bearer realm="callboard"`)
@@ -280,7 +280,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, erro
 	h.conn.handshaken()
 	session := &session{
 		server: s, ws: ws, raw: h.conn, outbox: newOutbox(h.conn),
-		cbor: ws.Subprotocol() == protocol.SubprotocolCBOR, log: s.config.Logger, remoteAddr: r.RemoteAddr,
+		cbor: ws.Subprotocol() == protocol.SubprotocolCBOR, remoteAddr: r.RemoteAddr,
 	}
 	if !h.conn.secure && !h.conn.deflate {
 		session.socket = h.conn.socket

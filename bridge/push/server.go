@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"callboard/bridge/lograte"
 	"callboard/bridge/metric"
 	"callboard/player/deadline"
 	"callboard/player/listener"
@@ -105,6 +106,7 @@ type Server struct {
 	deflater     deflater
 	writeBuffers sync.Pool
 	limit        *listener.Limit     // of connections
+	log          *lograte.Log        // of clients
 	large        *semaphore.Weighted // bytes of messages above protocol.MaxFirst
 
 	sessionContext context.Context // ends when sessions are cut off
@@ -123,7 +125,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config: c, tokens: newTokens(c.Tokens), metrics: newMetrics(c.Metrics),
+		config: c, log: lograte.New(c.Logger), tokens: newTokens(c.Tokens), metrics: newMetrics(c.Metrics),
 		large: semaphore.NewWeighted(maxLarge), sessions: map[*session]struct{}{},
 	}
 	c.limits.Connections = c.MaxSessions
@@ -136,6 +138,7 @@ func New(c Config) (*Server, error) {
 // Run serves on the listener until ctx ends, then closes all sessions (close
 // status 1001) and waits for them, 4 s at most before they are cut off.
 func (s *Server) Run(ctx context.Context) error {
+	defer s.log.Close()
 	defer s.cutOff()
 	limited := s.limit.Listen(deadline.Listen(s.config.Listener))
 	if s.config.TLS != nil {

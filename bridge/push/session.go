@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -36,13 +35,13 @@ type session struct {
 	cancel context.CancelFunc
 	conn   uint64
 	cbor   bool
-	log    *slog.Logger
 
 	place      *listener.Conn  // kept once hello was said
 	grant      *Grant          // nil until a token was shown
 	hello      atomic.Bool     // hello was said and taken
 	helloBy    time.Time       // when it must have begun
 	anonymous  atomic.Bool     // hello gave no client id
+	identity   []any           // of the client, for the log; nil: hello was not taken
 	inMessage  bool            // a message has begun: pings do not give it more time
 	taken      int64           // what the client had taken when nothing else was heard of it in time
 	doubted    bool            // that is known: it was not heard of since
@@ -66,8 +65,6 @@ func (s *session) serve(ctx context.Context) {
 	}
 	s.conn = s.server.config.Broker.Connect(s.outbox, s.remoteAddr)
 	defer s.server.config.Broker.Disconnect(s.conn)
-	s.log = s.log.With("session", s.conn)
-	s.log.Debug("client connected", "remote", s.remoteAddr)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -80,7 +77,9 @@ func (s *session) serve(ctx context.Context) {
 	s.lanes.wait()
 	end := s.outbox.ended()
 	m.closed.Of(end.reason).Inc()
-	s.log.Debug("client gone", "reason", end.reason)
+	if s.identity != nil {
+		s.server.log.Info("client gone", append(s.identity, "reason", end.reason)...)
+	}
 }
 
 // read reads until the connection ends; how it ends is in the outbox then.

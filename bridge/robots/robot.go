@@ -36,6 +36,7 @@ func (r *robot) up(devices []*player.Device) {
 	r.present.open()
 	r.state, r.since, r.devices, r.err = protocol.RobotUp, now(), devices, nil
 	r.mu.Unlock()
+	r.session.owner.comings.Info("robot up", "robot", r.name, "player", r.session.server.Address, "devices", len(devices))
 	r.tell(Event{State: protocol.RobotUp, Devices: addresses(devices), Bounds: r.bounds.of(devices)})
 }
 
@@ -46,8 +47,15 @@ func (r *robot) away(err error) {
 		r.state, r.since, r.devices = protocol.RobotAway, now(), nil
 		r.present.shut()
 	}
+	news := err != nil && (r.err == nil || r.err.Error() != err.Error())
 	r.err = err
 	r.mu.Unlock()
+	switch comings, player := r.session.owner.comings, r.session.server.Address; {
+	case changed:
+		comings.Info("robot away", "robot", r.name, "player", player, "error", err)
+	case news:
+		comings.Warn("robot out of reach", "robot", r.name, "player", player, "error", err)
+	}
 	if changed {
 		r.tell(Event{State: protocol.RobotAway})
 	}

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"time"
 
+	"callboard/bridge/lograte"
 	"callboard/bridge/metric"
 	"callboard/player"
 	"callboard/player/client"
@@ -95,6 +96,7 @@ type Robots struct {
 	byName   map[string]*robot // immutable after New
 	names    []string          // sorted
 	log      *slog.Logger
+	comings  *lograte.Log // of robots
 }
 
 // New checks the configuration; Run connects.
@@ -105,7 +107,7 @@ func New(c Config) (*Robots, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Robots{config: c, byName: map[string]*robot{}, log: c.Logger}
+	r := &Robots{config: c, byName: map[string]*robot{}, log: c.Logger, comings: lograte.New(c.Logger)}
 	for _, server := range c.Servers {
 		s, err := newSession(r, server)
 		if err != nil {
@@ -132,6 +134,7 @@ func New(c Config) (*Robots, error) {
 
 // Run keeps the sessions until ctx ends.
 func (r *Robots) Run(ctx context.Context) error {
+	defer r.comings.Close()
 	group, running := errgroup.WithContext(ctx)
 	for _, s := range r.sessions {
 		group.Go(func() error { return s.client.Run(running) })

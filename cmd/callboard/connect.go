@@ -108,19 +108,39 @@ func hear(ctx context.Context, where beacon.ListenConfig) (url string) {
 // dial attaches, or says what to do about it.
 func dial(ctx context.Context, config callboard.Config) (*callboard.Client, error) {
 	client, err := callboard.Dial(ctx, config)
-	if err == nil {
-		return client, nil
+	if err != nil {
+		return nil, explainDial(config, err)
 	}
+	return client, nil
+}
+
+// outOfReach reports whether an attempt failed since no broker answered, which
+// may change.
+func outOfReach(err error) bool {
+	var refused *callboard.Error
+	if errors.As(err, &refused) {
+		return refused.Code == protocol.Unavailable || refused.Code == protocol.Overloaded
+	}
+	var unknown *net.DNSError
+	if errors.As(err, &unknown) {
+		return unknown.IsTemporary || unknown.IsTimeout
+	}
+	var network net.Error
+	return errors.As(err, &network)
+}
+
+// explainDial says what to do about a failed attempt.
+func explainDial(config callboard.Config, err error) error {
 	var refused *callboard.Error
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("no broker answers at %s: is one running? `callboard demo` starts one with robots, `callboard serve` one for yours", strings.Join(config.Brokers, ", "))
+		return fmt.Errorf("no broker answers at %s: is one running? `callboard demo` starts one with robots, `callboard serve` one for yours", strings.Join(config.Brokers, ", "))
 	case errors.As(err, &refused) && refused.Code == protocol.Unauthorized && config.Token == "":
-		return nil, fmt.Errorf("%w; name the file that holds the token with --token-file", err)
+		return fmt.Errorf("%w; name the file that holds the token with --token-file", err)
 	case errors.As(err, new(*net.DNSError)):
-		return nil, fmt.Errorf("%w; is the host's name right?", err)
+		return fmt.Errorf("%w; is the host's name right?", err)
 	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return nil, fmt.Errorf("%w; name the certificate to trust with --ca", err)
+		return fmt.Errorf("%w; name the certificate to trust with --ca", err)
 	}
-	return nil, err
+	return err
 }

@@ -142,9 +142,14 @@ func short(value []byte) string {
 	return b.String()
 }
 
-// shortNumber gives three decimals at most, or an exponent beyond them.
+// shortNumber words a number: a whole one with all its digits (an id, a colour, a
+// set of bits), others with three decimals at most, or an exponent beyond them.
 func shortNumber(v float64) string {
-	if a := math.Abs(v); a != 0 && (a < 0.0005 || a >= 1e9) {
+	const exact = 1 << 53 // above it not every integer is a float64
+	switch a := math.Abs(v); {
+	case v == math.Trunc(v) && a <= exact:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case a < 0.0005 || a >= 1e9:
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
 	text := strings.TrimRight(strconv.FormatFloat(v, 'f', 3, 64), "0")

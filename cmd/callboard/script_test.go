@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serve": startServing, "down": stopServing, "absent": absent,
-			"ended": waitEnded, "endless": writeEndless, "certificate": certificate, "sequences": sequences,
+			"ended": waitEnded, "endless": writeEndless, "address": takeAddress, "certificate": certificate, "sequences": sequences,
 		},
 	})
 }
@@ -145,6 +146,15 @@ func stopServing(ts *testscript.TestScript, neg bool, args []string) {
 	if (err != nil) != neg {
 		ts.Fatalf("%s ended with %v: %s", args[0], err, s.stderr.String())
 	}
+}
+
+// takeAddress is: address NAME: the variable NAME becomes an address that is free
+// at present.
+func takeAddress(ts *testscript.TestScript, neg bool, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Check(l.Close())
+	ts.Setenv(args[0], l.Addr().String())
 }
 
 // waitEnded is: ended NAME FILE: it waits until a command that was started

@@ -56,7 +56,7 @@ func TestWrongUse(t *testing.T) {
 		{2, []string{"help", "me"}, `no help on "me"`},
 		{2, []string{"check"}, "FILE or --condition TEXT missing"},
 		{1, []string{"sim", "absent.world"}, "absent.world: "},
-		{1, []string{"watch", "true", "--broker", "ws://127.0.0.1:1/ws"}, "no broker answers at ws://127.0.0.1:1/ws"},
+		{1, []string{"watch", "true", "--broker", "ws://127.0.0.1:1/ws", "--timeout", "0.1"}, "no broker answered at ws://127.0.0.1:1/ws within 100ms"},
 		{1, []string{"status", "--broker", "127.0.0.1:1"}, "no broker answers"},
 		{1, []string{"watch", "true", "--token-file", "absent"}, "reading the token"},
 	} {

@@ -31,7 +31,8 @@ device, the reading's time in s, and its main values, or what --select asks
 for. What happens besides (a robot that goes away, notifications that could not
 be kept, a lost broker) is told on stderr. After a lost broker it goes on at
 the next one that it knows of, by --broker or from the brokers themselves, or
-waits; nothing is missed meanwhile, and nothing comes twice. Without --broker,
+waits; nothing is missed meanwhile, and nothing comes twice. It may be started
+before the broker, which it then waits for. Without --broker,
 and if none is at the usual place, it takes one that announces itself on the
 loopback, or on --beacon-interface. callboard help conditions explains
 conditions.`,
@@ -48,7 +49,7 @@ conditions.`,
 			&cli.StringFlag{Name: "keep", Usage: "`WHAT` to keep while this program is slow or away: all, or latest (per robot and device) (default all)"},
 			&cli.BoolFlag{Name: "json", Usage: "print the notify objects of the protocol"},
 			&cli.GenericFlag{Name: "count", Value: most, Usage: "end after `N` notifications"},
-			&cli.GenericFlag{Name: "timeout", Value: timeout, Usage: "end after `TIME`; with 1 if --count was not reached"},
+			&cli.GenericFlag{Name: "timeout", Value: timeout, Usage: "end after `TIME`; with 1 if --count was not reached, or no broker"},
 		}, logFlags("error")),
 		run: func(ctx context.Context, c *cli.Context) error {
 			args, err := arguments(c, 1, 1, "CONDITION")
@@ -162,7 +163,8 @@ type watcher struct {
 	printed      int
 	failure      error // why printing ended
 
-	broker string // that it hangs on, or did last
+	broker  string // that it hangs on, or did last
+	reached bool   // a broker took it
 }
 
 // errEnough ends a watch whose count is reached, errTimeout one whose time is
@@ -192,6 +194,9 @@ func (w *watcher) run(ctx context.Context) error {
 	case errors.Is(cause, errEnough):
 		return nil
 	case errors.Is(cause, errTimeout):
+		if !w.reached {
+			return fmt.Errorf("no broker answered at %s within %s", strings.Join(w.config.Brokers, ", "), w.timeout)
+		}
 		if w.most == 0 {
 			return nil
 		}
@@ -202,9 +207,13 @@ func (w *watcher) run(ctx context.Context) error {
 	return err
 }
 
-// dial attaches. If no broker was named and none is at the usual place, one
-// that is heard will do; not with a token, which is for nobody unknown. From
-// then on only brokers count that the network has named.
+// again is how long a broker that does not run yet is left alone.
+const again = 500 * time.Millisecond
+
+// dial attaches; it waits for a broker while none is in reach. If none was named
+// and none is at the usual place, one that is heard will do; not with a token,
+// which is for nobody unknown. From then on only brokers count that the network
+// has named.
 func (w *watcher) dial(ctx context.Context) (*callboard.Client, error) {
 	var named atomic.Pointer[callboard.Client]
 	listen := beacon.Hear(w.where)
@@ -215,18 +224,32 @@ func (w *watcher) dial(ctx context.Context) (*callboard.Client, error) {
 			}
 		})
 	}
-	client, err := dial(ctx, w.config)
-	if err != nil && !w.given && w.config.Token == "" && ctx.Err() == nil {
-		if url := hear(ctx, w.where); url != "" {
-			w.note("no broker at %s; heard one at %s", defaultBroker, url)
-			w.config.Brokers = []string{url}
-			client, err = dial(ctx, w.config)
+	for tries := 0; ; tries++ {
+		config := w.config
+		client, err := callboard.Dial(ctx, config)
+		if outOfReach(err) && !w.given && config.Token == "" && ctx.Err() == nil {
+			if url := hear(ctx, w.where); url != "" {
+				w.note("no broker at %s; heard one at %s", defaultBroker, url)
+				config.Brokers = []string{url}
+				client, err = callboard.Dial(ctx, config)
+			}
+		}
+		switch {
+		case err == nil:
+			w.reached = true
+			named.Store(client)
+			return client, nil
+		case !outOfReach(err) || ctx.Err() != nil:
+			return nil, explainDial(config, err)
+		case tries == 0:
+			w.note("%v; waiting for it", explainDial(config, err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(again):
 		}
 	}
-	if err == nil {
-		named.Store(client)
-	}
-	return client, err
 }
 
 // attached subscribes and waits for the end.

@@ -62,7 +62,7 @@ func TestNotificationLine(t *testing.T) {
 		"laser": {protocol.Notify{
 			Robot: "r0", Interface: "laser", Index: 1, Time: 12.3456, Subscriptions: []protocol.Matched{{ID: "watch"}},
 			Reading: json.RawMessage(`{"ranges":[1,2],"count":2,"min":0.4200001,"max":8,"bearing":-1.5707963,"front":null,"left":1e-7,"right":12345678901,"max_range":8,"time":12.3}`),
-		}, "r0 laser:1 12.346 min=0.42 bearing=-1.571 front=null left=1e-07 right=1.235e+10"},
+		}, "r0 laser:1 12.346 min=0.42 bearing=-1.571 front=null left=1e-07 right=12345678901"},
 		"position": {protocol.Notify{
 			Robot: "r0", Interface: "position2d", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch", State: &yes}},
 			Reading: json.RawMessage(`{"x":1,"y":-2.5,"yaw":0,"vx":0.5,"vy":0,"vyaw":0,"speed":0.5,"stall":false,"time":1,"index":0}`),
@@ -71,6 +71,9 @@ func TestNotificationLine(t *testing.T) {
 			Robot: "r0", Interface: "fiducial", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch"}},
 			Reading: json.RawMessage((&view.Fiducial{Count: 2, ID: 5, Range: 1.5, Bearing: math.NaN(), X: 1, IDs: []float64{5, 6}}).AppendJSON(nil)),
 		}, "r0 fiducial:0 1.000 count=2 id=5 range=1.5 bearing=null x=1 y=0"},
+		"a mark whose id is not known": {protocol.Notify{
+			Robot: "r0", Interface: "fiducial", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch", Values: json.RawMessage(`{"ids":[4294967295,-2147483648],"id":4294967295,"all":9007199254740991,"more":1e16,"far":1234567890.5}`)}},
+		}, "r0 fiducial:0 1.000 ids=[4294967295 -2147483648] id=4294967295 all=9007199254740991 more=1e+16 far=1.235e+09"},
 		"bumpers": {protocol.Notify{
 			Robot: "r0", Interface: "bumper", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch"}},
 			Reading: json.RawMessage((&view.Bumper{Any: true, Pressed: 1, First: 2, Count: 3}).AppendJSON(nil)),
