@@ -23,7 +23,7 @@ func (k *checker) log(name string) {
 	defer func() { _ = file.Close() }()
 	r, err := playerlog.NewReader(playerlog.ReaderConfig{R: file, Name: name, Remark: run.CheckRemark})
 	if err != nil {
-		k.wrong(fmt.Sprintf("%s: cannot read it: %v; expected a Player log, as text or gzip", name, err))
+		k.wrong(fmt.Sprintf("%s:1:1: cannot read it: %v; expected a Player log, as text or gzip", name, err))
 		return
 	}
 	s := &survey{k: k, repeated: map[string]int{}, devices: map[string]*logged{}}
@@ -37,7 +37,7 @@ func (k *checker) log(name string) {
 		case errors.As(err, &problem):
 			s.tell(problem)
 		case err != nil:
-			k.wrong(fmt.Sprintf("%s: %v", name, err))
+			k.wrong(fmt.Sprintf("%s:%d:1: %v", name, r.Number(), err))
 			return
 		default:
 			s.add(line)
@@ -137,7 +137,7 @@ func (s *survey) end(name string, r *playerlog.Reader) {
 		return
 	}
 	if s.lines == 0 {
-		s.k.warn(name + ": warning: it holds no messages")
+		s.k.warn(fmt.Sprintf("%s:%d:1: warning: it holds no messages", name, r.Number()))
 	}
 	writer := ""
 	if _, version := r.Version(); version != "" {

@@ -83,7 +83,7 @@ func (c *container) problem(text string, warning bool) {
 func (c *container) read(file *os.File) {
 	r, err := mcap.NewReader(mcap.ReaderConfig{R: file, Name: c.name, Attachment: func(*mcap.Attachment) error { return nil }, Metadata: func(*mcap.Metadata) error { return nil }})
 	if err != nil {
-		c.problem(err.Error(), false)
+		c.problem(placed(c.name, 0, err), false)
 		return
 	}
 	defer r.Close()
@@ -99,7 +99,8 @@ func (c *container) read(file *os.File) {
 		case errors.As(err, &p):
 			c.problem(p.Error(), false)
 		case err != nil:
-			c.problem(fmt.Sprintf("%s: %v", c.name, err), false)
+			offset, _ := r.Offset()
+			c.problem(placed(c.name, offset, err), false)
 			return
 		default:
 			c.message(r, m)
@@ -133,17 +134,25 @@ func (c *container) index(file *os.File) {
 		return
 	}
 	s, err := mcap.ReadSummary(file, info.Size(), c.name)
-	var p *mcap.Problem
 	switch {
 	case errors.Is(err, mcap.ErrNoSummary):
-		c.problem(c.name+": warning: the file has no index; it is read from its beginning", true)
-	case errors.As(err, &p):
-		c.problem(p.Error(), false)
+		c.problem(fmt.Sprintf("%s: byte %d: warning: the file has no index; it is read from its beginning", c.name, info.Size()), true)
 	case err != nil:
-		c.problem(err.Error(), false)
+		c.problem(placed(c.name, info.Size(), err), false)
 	case s.Statistics != nil && s.Statistics.Messages != c.messages:
-		c.problem(fmt.Sprintf("%s: the index tells %d messages, expected the %d that are there", c.name, s.Statistics.Messages, c.messages), false)
+		c.problem(fmt.Sprintf("%s: byte %d: the index tells %d messages, expected the %d that are there", c.name, info.Size(), s.Statistics.Messages, c.messages), false)
 	}
+}
+
+// placed words an error about a file with its place: that which it names, or else
+// the byte.
+func placed(name string, offset int64, err error) string {
+	var container *mcap.Problem
+	var recorded *run.Problem
+	if errors.As(err, &container) || errors.As(err, &recorded) {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s: byte %d: %v", name, offset, err)
 }
 
 // list prints the channels.
@@ -166,13 +175,13 @@ func (c *container) list() {
 func (k *checker) recordedRun(name string) {
 	f, err := run.Open(name)
 	if err != nil {
-		k.wrong(err.Error())
+		k.wrong(placed(name, 0, err))
 		return
 	}
 	defer func() { _ = f.Close() }()
 	r, err := f.Reader(run.Options{})
 	if err != nil {
-		k.wrong(err.Error())
+		k.wrong(placed(name, 0, err))
 		return
 	}
 	defer r.Close()
@@ -183,16 +192,16 @@ func (k *checker) recordedRun(name string) {
 		switch {
 		case err == io.EOF:
 			s.print(k, name)
-			k.recordedWorld(f)
+			k.recordedWorld(name, f)
 			for _, topic := range f.Objects() {
-				k.warn(objectsOnly(name, topic))
+				k.warn(objectsOnly(name+": byte 0", topic))
 			}
 			return
 		case errors.As(err, &p) && p.Warning:
 		case errors.As(err, &p):
 			k.wrong(p.Error())
 		case err != nil:
-			k.wrong(err.Error())
+			k.wrong(placed(name, 0, err))
 			return
 		case rec.Odd != nil:
 			k.wrong(rec.Odd.Error())
@@ -256,11 +265,11 @@ func (s *runSurvey) print(k *checker, name string) {
 }
 
 // recordedWorld tells the world that was recorded with the run.
-func (k *checker) recordedWorld(f *run.File) {
+func (k *checker) recordedWorld(name string, f *run.File) {
 	w, err := f.World()
 	switch {
 	case err != nil:
-		k.wrong(err.Error())
+		k.wrong(placed(name, 0, err))
 	case w != nil:
 		names := make([]string, len(w.Files))
 		for i, file := range w.Files {

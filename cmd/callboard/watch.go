@@ -31,11 +31,10 @@ device, the reading's time in s, and its main values, or what --select asks
 for. What happens besides (a robot that goes away, notifications that could not
 be kept, a lost broker) is told on stderr. After a lost broker it goes on at
 the next one that it knows of, by --broker or from the brokers themselves, or
-waits; nothing is missed meanwhile, and nothing comes twice. It may be started
-before the broker, which it then waits for. Without --broker,
-and if none is at the usual place, it takes one that announces itself on the
-loopback, or on --beacon-interface. callboard help conditions explains
-conditions.`,
+waits; nothing is missed meanwhile, and nothing comes twice. It also waits for
+a broker that does not run yet. Without --broker, and if none is at the usual
+place, it takes one that announces itself on the loopback, or on
+--beacon-interface. callboard help conditions explains conditions.`,
 		examples: []string{
 			"callboard watch 'laser.min < 1'",
 			"callboard watch 'position.speed > 0.2 && sonar.min < 0.5' --robot 'r*' --trigger rising",

@@ -41,7 +41,7 @@ func (f *File) interpret(r *reporter) {
 		provided = provided || len(d.Provides) > 0
 	}
 	if !provided {
-		r.errorf(Pos{File: f.Name}, "no driver provides a device; expected at least one: Player ends without")
+		r.errorf(Pos{f.Name, 1, 1}, "no driver provides a device; expected at least one: Player ends without")
 	}
 }
 

@@ -86,7 +86,7 @@ unit_length "cm"
 // expected.
 func TestMeaning(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"", `dir/x.cfg: no driver provides a device; expected at least one: Player ends without`},
+		{"", `dir/x.cfg:1:1: no driver provides a device; expected at least one: Player ends without`},
 		{"driver ( provides \"laser:0\" )\n", `dir/x.cfg:1:1: driver without a name; expected name "…"`},
 		{"driver ( name \"a\" provides [\"laser:0\" \"lazer:1\"] )\n",
 			`dir/x.cfg:1:39: unknown interface "lazer" in device address "lazer:1"; expected "laser"`},

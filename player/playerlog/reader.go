@@ -88,6 +88,9 @@ func NewReader(c ReaderConfig) (*Reader, error) {
 // log, as far as its head has told them.
 func (r *Reader) Version() (file, player string) { return r.version, r.player }
 
+// Number is that of the line that was read last, from 1.
+func (r *Reader) Number() int { return max(1, r.number) }
+
 // Next gives the next message. A *Problem tells of a line that is none:
 // reading goes on after it. io.EOF is the end, anything else an error that
 // ends the reading. A compressed log that ends early, as when its writer was
