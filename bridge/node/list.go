@@ -47,8 +47,13 @@ type Broker struct {
 	Waiting       int         `json:"waiting"` // notifications not acknowledged
 	Bytes         int64       `json:"bytes"`   // of them
 	Lost          uint64      `json:"lost"`    // numbers that became a gap here
-	Links         []string    `json:"links"`   // neighbours whose links are up
-	Here          bool        `json:"here"`    // it is the broker that answers
+	Memory        int64       `json:"memory"`  // bytes of inboxes, sessions, sets and connections, about
+	MemoryLimit   int64       `json:"memory_limit"`
+	Disk          int64       `json:"disk"` // bytes of what of them is stored, about
+	DiskLimit     int64       `json:"disk_limit"`
+	GaveWay       uint64      `json:"gave_way"` // inboxes that gave up what waited in them for one of these limits
+	Links         []string    `json:"links"`    // neighbours whose links are up
+	Here          bool        `json:"here"`     // it is the broker that answers
 	Error         string      `json:"error,omitempty"`
 	Neighbours    []Neighbour `json:"neighbours"` // all that are configured
 	Coverage      *Coverage   `json:"coverage,omitempty"`
@@ -283,6 +288,10 @@ func (n *Node) listBroker(ctx context.Context, grant push.Grant) (Broker, []over
 	if grant.AllRobots() {
 		b.Clients, b.Attached, b.Subscriptions = stats.Clients, stats.Attached, stats.Subscriptions
 		b.Waiting, b.Bytes = stats.Waiting, stats.HeldBytes
+		b.Memory, b.MemoryLimit, b.Disk, b.DiskLimit = stats.Memory, stats.MemoryLimit, stats.Disk, stats.DiskLimit
+		for _, gaveWay := range stats.GaveWay {
+			b.GaveWay += gaveWay
+		}
 		for _, lost := range stats.LostBy() {
 			b.Lost += lost
 		}

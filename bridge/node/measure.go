@@ -48,15 +48,21 @@ var (
 		gauge("subscriptions", "Subscriptions.", func(s *overlay.Stats) float64 { return float64(s.Subscriptions) }),
 		gauge("waiting", "Notifications that are not acknowledged.", func(s *overlay.Stats) float64 { return float64(s.Waiting) }),
 		gauge("held_bytes", "Bytes of readings in all inboxes.", func(s *overlay.Stats) float64 { return float64(s.HeldBytes) }),
+		gauge("memory_bytes", "Memory of inboxes, sessions, sets and connections, about.", func(s *overlay.Stats) float64 { return float64(s.Memory) }),
+		gauge("memory_limit_bytes", "What limits.memory allows.", func(s *overlay.Stats) float64 { return float64(s.MemoryLimit) }),
+		gauge("disk_bytes", "What of it is stored, about.", func(s *overlay.Stats) float64 { return float64(s.Disk) }),
+		gauge("disk_limit_bytes", "What limits.disk allows.", func(s *overlay.Stats) float64 { return float64(s.DiskLimit) }),
 	}
-	overlayLost = metric.NewFamily("callboard_overlay_lost_total", "Notifications that became a gap, by reason.", "reason")
+	overlayGaveWay = metric.NewFamily("callboard_overlay_gave_way_total", "Inboxes that gave up what waited in them, by the limit of the broker that asked for it.", "limit")
+	overlayRefused = metric.NewFamily("callboard_overlay_refused_total", "Clients and subscriptions that were refused, by the limit of the broker that they would have exceeded.", "limit")
+	overlayLost    = metric.NewFamily("callboard_overlay_lost_total", "Notifications that became a gap, by reason.", "reason")
 )
 
 // measure adds the metrics of the node and of its state machine.
 func (n *Node) measure(to *metric.Set) {
 	n.dropped = to.Counter("callboard_node_readings_dropped_total", "Matched readings dropped because the broker's queue was full.")
 	to.Func("callboard_node_queue_length", "Inputs that wait for the broker's goroutine.", func() float64 { return float64(n.queue.length()) })
-	families := []*metric.Family{overlayLost}
+	families := []*metric.Family{overlayLost, overlayGaveWay, overlayRefused}
 	for _, f := range overlayFigures {
 		families = append(families, f.family)
 	}
@@ -75,8 +81,13 @@ func (n *Node) figures(to *metric.Scrape) {
 	for _, f := range overlayFigures {
 		to.Give(f.family, f.value(&stats))
 	}
-	lost := stats.LostBy()
-	for _, why := range slices.Sorted(maps.Keys(lost)) {
-		to.Give(overlayLost, float64(lost[why]), why)
+	gaveWay, refused := stats.LimitCounts()
+	for _, labelled := range []struct {
+		family *metric.Family
+		counts map[string]uint64
+	}{{overlayLost, stats.LostBy()}, {overlayGaveWay, gaveWay}, {overlayRefused, refused}} {
+		for _, label := range slices.Sorted(maps.Keys(labelled.counts)) {
+			to.Give(labelled.family, float64(labelled.counts[label]), label)
+		}
 	}
 }

@@ -256,7 +256,9 @@ func (w *world) crash(t *rapid.T, lost bool) {
 		clear(k.handed)
 	}
 	if !lost {
-		probe := newBroker(t, w.cfg)
+		cfg := w.cfg
+		cfg.Disk = 0 // nothing gives way that was there before
+		probe := newBroker(t, cfg)
 		probe.Step(w.now, &Restore{Records: copyRecords(records)})
 		probe.Step(w.now, &Start{})
 		after, found := w.fingerprint(probe)

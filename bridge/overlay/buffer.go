@@ -103,13 +103,13 @@ type buffer struct {
 	out    map[device]uint64          // of what was sent and only latest names: number of the newest item
 	recent [2]*content                // of the newest notifications
 
-	held *int64 // bytes of readings that any buffer holds, each reading once
+	usage *usage // of the broker
 }
 
 // retain and release count who holds a reading.
 func (b *buffer) retain(r *Reading, at Instant) {
 	if r.refs == 0 {
-		*b.held += int64(len(r.JSON))
+		b.usage.readings += int64(len(r.JSON))
 		r.held = at
 	}
 	r.refs++
@@ -120,10 +120,12 @@ func (b *buffer) release(i *item) {
 		return
 	}
 	if i.reading.refs--; i.reading.refs == 0 {
-		*b.held -= int64(len(i.reading.JSON))
+		b.usage.readings -= int64(len(i.reading.JSON))
 	}
 	b.count--
 	b.bytes -= i.size()
+	b.usage.items--
+	b.usage.own -= int64(i.own)
 }
 
 // push appends a notification with the number last+1 or higher.
@@ -132,6 +134,8 @@ func (b *buffer) push(seq uint64, r *Reading, c *content, at Instant) {
 	i := item{from: seq, reading: r, content: c}
 	b.count++
 	b.bytes += i.size()
+	b.usage.items++
+	b.usage.own += int64(c.own)
 	b.last = seq
 	b.append(i)
 }

@@ -6,8 +6,7 @@ import "testing"
 // all but the newest: its queue, once it is that long, allocates no more.
 func TestBufferKeepsRoom(t *testing.T) {
 	for _, late := range []uint64{0, 10} {
-		held := int64(0)
-		b := buffer{held: &held}
+		b := buffer{usage: &usage{}}
 		r := &Reading{JSON: []byte(`{}`)}
 		round := func() {
 			for range 64 {
@@ -24,16 +23,15 @@ func TestBufferKeepsRoom(t *testing.T) {
 			t.Errorf("%d late: %v allocations a round", late, n)
 		}
 		b.drop(b.last)
-		if b.count != 0 || held != 0 || !b.empty() {
-			t.Errorf("%d late: %d notifications and %d bytes are left", late, b.count, held)
+		if b.count != 0 || *b.usage != (usage{}) || !b.empty() {
+			t.Errorf("%d late: %d notifications are left, %+v", late, b.count, *b.usage)
 		}
 	}
 }
 
 // TestBufferGivesRoomBack sees that a long queue does not keep its room.
 func TestBufferGivesRoomBack(t *testing.T) {
-	held := int64(0)
-	b := buffer{held: &held}
+	b := buffer{usage: &usage{}}
 	r := &Reading{JSON: []byte(`{}`)}
 	for range 10_000 {
 		b.push(b.last+1, r, b.share(nil, 1, 1, 0), 0)

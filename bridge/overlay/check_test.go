@@ -58,10 +58,65 @@ func check(t interface {
 			t.Fatalf("entry %d has no session", h)
 		}
 	}
-	if bytes != b.held {
-		t.Fatalf("%d bytes of readings are held, the broker counts %d", bytes, b.held)
+	if want := recount(b, bytes); b.usage != want {
+		t.Fatalf("the broker counts %+v; there are %+v", b.usage, want)
 	}
+	checkLimits(t, b)
 	checkDirectory(t, b)
+}
+
+// recount sums up what the broker keeps, beside readings, by looking at all of it.
+func recount(b *Broker, readings int64) usage {
+	u := usage{readings: readings}
+	set := func(s *set) {
+		u.subs += int64(len(s.subs))
+		for _, sub := range s.subs {
+			u.texts += int64(sub.size())
+		}
+	}
+	buffers := map[*buffer]bool{}
+	for _, s := range b.order {
+		set(s.set)
+		for _, in := range s.inboxes {
+			buffers[in.buf] = true
+			if in.far != nil {
+				for i := range in.far.held {
+					if it := &in.far.held[i]; it.Reading != nil {
+						u.early += int64(itemSize(it.Reading, it.Names))
+					}
+				}
+			}
+		}
+	}
+	for _, e := range b.entries {
+		if e.session == nil {
+			set(e.members)
+		}
+		buffers[e.buf] = true
+		for _, w := range e.early {
+			u.early += int64(itemSize(w.reading, w.names))
+		}
+	}
+	for buf := range buffers {
+		for i := buf.head; i < len(buf.items); i++ {
+			if it := &buf.items[i]; it.reading != nil {
+				u.items++
+				u.own += int64(it.own)
+			}
+		}
+	}
+	return u
+}
+
+// checkLimits: what could give way has given way.
+func checkLimits(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, b *Broker) {
+	t.Helper()
+	if limit, over := b.over(0); over && b.started && b.now >= b.strained && len(b.yielding()) > 0 {
+		t.Fatalf("%v: %d bytes of memory (limit %d), %d of disk (limit %d), though something can give way", limit, b.memory(), b.cfg.Memory, b.disk(), b.cfg.Disk)
+	}
 }
 
 // checkDirectory: names belong to brokers that advertise them, and the source

@@ -1,6 +1,13 @@
 package overlay
 
-import "callboard/subscribe/protocol"
+import (
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
+
+// contentMemory is what a content takes beside names.
+const contentMemory = 144
 
 // content is what an item has beside its number and its reading. Notifications
 // of one key that name the same subscriptions share one: so a reading that
@@ -10,6 +17,7 @@ type content struct {
 	revision uint64             // of the set that it was tested by
 	ends     uint64             // session.ends when names were last looked through
 	bytes    int                // of the names; they count with it as long as the item is there
+	own      int                // bytes that no other item shares; they count likewise
 	left     *content           // what was left of the names when they were looked through last, if some had ended
 
 	last  uint64 // number of a gap
@@ -24,6 +32,9 @@ type content struct {
 func newContent(names []protocol.Matched, revision, ends uint64, bytes int) *content {
 	c := &content{revision: revision, ends: ends, bytes: bytes}
 	c.names = append(c.one[:0], names...)
+	if slices.ContainsFunc(names, func(n protocol.Matched) bool { return n.Values != nil }) {
+		c.own = contentMemory + bytes
+	}
 	return c
 }
 
@@ -39,6 +50,14 @@ func (c *content) is(names []protocol.Matched, revision, ends uint64) bool {
 		}
 	}
 	return true
+}
+
+// with returns a content with fewer names, for items that had this one: they
+// count as before.
+func (c *content) with(names []protocol.Matched, ends uint64) *content {
+	fewer := newContent(names, c.revision, ends, c.bytes)
+	fewer.own = c.own
+	return fewer
 }
 
 // share returns the content of a notification: that of a recent one, if it is

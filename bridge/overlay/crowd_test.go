@@ -5,9 +5,8 @@ import "testing"
 // An inbox is crowded from more than half of its limits until a quarter, and
 // no longer when it is gone.
 func TestCrowded(t *testing.T) {
-	var held int64
 	b := &Broker{cfg: Config{Inbox: Limits{Count: 8, Bytes: 1 << 20}}}
-	in := &inbox{buf: &buffer{held: &held}}
+	in := &inbox{buf: &buffer{usage: &usage{}}}
 	push := func(n int) {
 		for range n {
 			seq := in.buf.last + 1

@@ -244,15 +244,17 @@ func (b *Broker) hold(in *inbox, it Item) {
 	}
 	f.held = slices.Insert(f.held, at, it)
 	if it.Reading != nil {
-		f.bytes += itemSize(it.Reading, it.Names)
-		b.earlyHeld += int64(len(it.Reading.JSON))
+		size := itemSize(it.Reading, it.Names)
+		f.bytes += size
+		b.usage.early += int64(size)
 	}
 }
 
 func (b *Broker) unhold(in *inbox, it *Item) {
 	if it.Reading != nil {
-		in.far.bytes -= itemSize(it.Reading, it.Names)
-		b.earlyHeld -= int64(len(it.Reading.JSON))
+		size := itemSize(it.Reading, it.Names)
+		in.far.bytes -= size
+		b.usage.early -= int64(size)
 	}
 }
 

@@ -143,6 +143,9 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 		return Session{}, nil, &protocol.Error{Code: protocol.Overloaded,
 			Message: fmt.Sprintf("hello lists %d subscriptions; the limit is %d", len(h.Subscriptions), b.cfg.Subscriptions)}
 	}
+	if refusal := b.setFits(sizeOf(h.Subscriptions)); refusal != nil {
+		return Session{}, nil, refusal
+	}
 	seen := make(map[string]bool, len(h.Subscriptions))
 	for i, sub := range h.Subscriptions {
 		if wrong := checkID("id", sub.ID); wrong != "" {
@@ -156,13 +159,23 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 	return birth, nums, nil
 }
 
-// mayAttach refuses an attachment that is not above the newest known.
+// mayAttach refuses an attachment that is not above the newest known, and a
+// client for which the limits leave no room.
 func (b *Broker) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error {
+	sessions, subs, texts := int64(1), len(h.Subscriptions), sizeOf(h.Subscriptions)
+	if s := b.sessions[clientWord(h.Owner, h.Client)]; s != nil && h.Client != "" {
+		sessions, subs, texts = 0, max(0, subs-len(s.subs)), max(0, texts-s.bytes)
+	}
+	if sessions+int64(subs+texts) > 0 {
+		if refusal := b.hasRoomFor(sessions, int64(subs), int64(texts)); refusal != nil {
+			return refusal
+		}
+	}
 	if h.Client == "" {
 		return nil
 	}
 	if b.sessions[clientWord(h.Owner, h.Client)] == nil && len(b.sessions) >= b.cfg.Clients {
-		return &protocol.Error{Code: protocol.Overloaded, Message: fmt.Sprintf("this broker keeps %d clients, which is the limit", len(b.sessions))}
+		return b.tooMuch(LimitClients, fmt.Sprintf("this broker keeps %d clients, which is the limit; come back later, attach to another broker, or raise limits.clients", len(b.sessions)))
 	}
 	if known && h.Attachment != nil && *h.Attachment <= newest {
 		return &protocol.Error{Code: protocol.Conflict, Attachment: &newest,
@@ -338,7 +351,7 @@ func (b *Broker) goOn(s *session, in *inbox, before Hash, change *SetChange) {
 }
 
 func (b *Broker) emptyInbox(s *session, key Key, num uint64) *inbox {
-	buf := &buffer{held: &b.held, num: num, last: num}
+	buf := &buffer{usage: &b.usage, num: num, last: num}
 	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, members: s.set, buf: buf, told: num}
 }
 

@@ -235,7 +235,7 @@ func (b *Broker) alive(in *inbox, i int) bool {
 			c.ends = in.members.ends
 			return true
 		}
-		c.left = newContent(names, c.revision, in.members.ends, c.bytes)
+		c.left = c.with(names, in.members.ends)
 	}
 	it.content = c.left
 	return len(it.names) > 0
@@ -353,7 +353,11 @@ func (b *Broker) takeName(in *inbox, i int, id string) {
 		b.pass(in, i)
 		return
 	}
-	it.content = in.buf.share(kept, it.revision, it.ends, it.bytes)
+	if it.own == 0 {
+		it.content = in.buf.share(kept, it.revision, it.ends, it.bytes)
+	} else {
+		it.content = it.content.with(kept, it.ends)
+	}
 }
 
 // conflateAll conflates all that waits, and bounds it: the client has gone.

@@ -25,6 +25,9 @@ type Config struct {
 	Window        int                  // notifications of a source that go out unacknowledged; default 1,024
 	WindowBytes   int                  // and their bytes; default 1 MiB
 	Inbox         Limits               // of each inbox
+	SetBytes      int                  // of the texts of a client's subscriptions; default 1 MiB
+	Memory        int64                // bytes of all that is kept, about; default 2 GiB
+	Disk          int64                // bytes of what of it is stored, about; default 8 GB
 	ReplayBytes   int                  // of notifications that a replay message carries, about; default ReplayBytes
 }
 
@@ -81,8 +84,6 @@ type Broker struct {
 	stamp      Stamp
 	entries    map[Handle]*entry // the local registry
 	lastHandle Handle
-	held       int64 // bytes of readings in buffers, each reading once
-	earlyHeld  int64 // bytes of readings that wait for their set, for each key
 
 	keys  map[Key]*entry // the same, by key
 	homes map[Key]*entry // the newest of each session, by its key without stamp
@@ -113,6 +114,8 @@ type Broker struct {
 
 	calls    calls
 	registry registry
+	usage    usage
+	strained Instant // until when nothing more can give way
 	stats    Stats
 	crowd    crowd
 
@@ -172,9 +175,22 @@ func (c *Config) complete() error {
 		{&c.Inbox.Count, "Inbox.Count", 10_000},
 		{&c.Inbox.Bytes, "Inbox.Bytes", 16 << 20},
 		{&c.ReplayBytes, "ReplayBytes", ReplayBytes},
+		{&c.SetBytes, "SetBytes", 1 << 20},
 	} {
 		if *d.value < 0 {
 			return fmt.Errorf("overlay: %s is %d; expected 1 or more", d.name, *d.value)
+		}
+		if *d.value == 0 {
+			*d.value = d.def
+		}
+	}
+	for _, d := range []struct {
+		value *int64
+		name  string
+		def   int64
+	}{{&c.Memory, "Memory", 2 << 30}, {&c.Disk, "Disk", 8_000_000_000}} {
+		if *d.value < 0 {
+			return fmt.Errorf("overlay: %s is %d bytes; expected 1 or more", d.name, *d.value)
 		}
 		if *d.value == 0 {
 			*d.value = d.def
@@ -209,6 +225,7 @@ func (b *Broker) Step(now Instant, in Input) {
 	case *Start:
 		if !b.started {
 			b.start(in.StoreLost)
+			b.relieve()
 		}
 		return
 	}
@@ -217,6 +234,7 @@ func (b *Broker) Step(now Instant, in Input) {
 	}
 	b.passTime()
 	b.do(in)
+	b.relieve()
 	if b.rerouted {
 		b.rerouted = false
 		b.failCalls()

@@ -94,7 +94,7 @@ func (b *Broker) restoreEntry(r *EntryRecord) {
 		if s == nil && !r.Own || b.keys[r.Key] != nil {
 			return
 		}
-		e = &entry{handle: r.Handle, key: r.Key, members: newSet(), buf: &buffer{held: &b.held}, next: 1}
+		e = &entry{handle: r.Handle, key: r.Key, members: newSet(), buf: &buffer{usage: &b.usage}, next: 1}
 		e.inbox = &inbox{key: r.Key, word: SourceWord(r.Key.Source, r.Key.Stamp), members: e.members, handle: r.Handle, entry: e, buf: e.buf}
 		b.index(e)
 		e.epoch, e.set = r.Epoch, r.Set

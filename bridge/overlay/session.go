@@ -52,6 +52,7 @@ type session struct {
 type set struct {
 	subs      map[string]*sub
 	hash      Hash // of the set
+	bytes     int  // of its texts
 	selectors map[*selector]int
 	latest    int    // subscriptions that keep the latest only
 	ends      uint64 // how many subscriptions have ended: names in items are looked through again

@@ -36,6 +36,9 @@ func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision 
 	}
 	s.subs[added.ID] = added
 	s.hash = s.hash.add(hash)
+	s.bytes += subscription.size()
+	b.usage.subs++
+	b.usage.texts += int64(subscription.size())
 	s.selectors[added.selector]++
 	if added.latest() {
 		s.latest++
@@ -48,6 +51,8 @@ func (b *Broker) freeSet(s *set) {
 	for _, sub := range s.subs { // order decides nothing: they are counted only
 		b.registry.giveBack(sub.selector)
 	}
+	b.usage.subs -= int64(len(s.subs))
+	b.usage.texts -= int64(s.bytes)
 }
 
 // change tells how a set differs from the one that a hash names; nil if it
@@ -66,6 +71,9 @@ func change(from Hash, drop []string, put []*sub) *SetChange {
 func (b *Broker) takeSub(s *set, old *sub) {
 	delete(s.subs, old.ID)
 	s.hash = s.hash.sub(old.hash)
+	s.bytes -= old.size()
+	b.usage.subs--
+	b.usage.texts -= int64(old.size())
 	if s.selectors[old.selector]--; s.selectors[old.selector] == 0 {
 		delete(s.selectors, old.selector)
 	}
@@ -107,9 +115,26 @@ func (b *Broker) subscribe(in *Subscribe) {
 	if b.busy(s, in.Conn, id) {
 		return
 	}
+	if b.refused(s, in.Conn, in.Subscription, 1, in.Subscription.size()) {
+		return
+	}
 	before := s.hash
 	added := b.addSub(s, in.Subscription, in.Subscription.Hash(), b.nextRevision(s))
 	b.changeSet(s, before, nil, []*sub{added}, []*sub{added}, false)
+}
+
+// refused refuses a subscription, or its new form, for which the limits leave
+// no room: it would make the set larger by so many bytes.
+func (b *Broker) refused(s *session, c Conn, sub *Subscription, more, size int) bool {
+	refusal := b.setFits(s.bytes + size)
+	if refusal == nil && size > 0 {
+		refusal = b.hasRoomFor(0, int64(more), int64(size))
+	}
+	if refusal == nil {
+		return false
+	}
+	b.fail(c, sub.ID, refusal.Code, "%s", refusal.Message)
+	return true
 }
 
 // busy refuses a change while more than a set's worth of them waits for the matcher.
@@ -138,6 +163,9 @@ func (b *Broker) update(in *Update) {
 	hash := in.Subscription.Hash()
 	if hash == old.hash {
 		b.changeSet(s, s.hash, nil, nil, []*sub{old}, false)
+		return
+	}
+	if b.refused(s, in.Conn, in.Subscription, 0, in.Subscription.size()-old.size()) {
 		return
 	}
 	before := s.hash

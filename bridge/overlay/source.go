@@ -99,7 +99,7 @@ func (b *Broker) index(e *entry) {
 func (b *Broker) newEntry(key Key, members *set, epoch Epoch) *entry {
 	b.lastHandle++
 	e := &entry{handle: b.lastHandle, key: key, members: members, epoch: epoch, set: epoch.Revision, next: 1, seen: b.now}
-	e.buf = &buffer{held: &b.held}
+	e.buf = &buffer{usage: &b.usage}
 	e.inbox = &inbox{key: key, word: SourceWord(key.Source, key.Stamp), members: members, handle: e.handle, entry: e, buf: e.buf}
 	e.sets.add(e.set, epoch)
 	b.index(e)
@@ -245,11 +245,11 @@ func (b *Broker) holdEarly(e *entry, r *Reading, names []protocol.Matched, set u
 	held := early{reading: r, names: names, set: set, size: itemSize(r, names)}
 	e.early = append(e.early, held)
 	e.earlyBytes += held.size
-	b.earlyHeld += int64(len(r.JSON))
+	b.usage.early += int64(held.size)
 	lost := 0
 	for len(e.early)-lost > b.cfg.Inbox.Count || e.earlyBytes > b.cfg.Inbox.Bytes {
 		e.earlyBytes -= e.early[lost].size
-		b.earlyHeld -= int64(len(e.early[lost].reading.JSON))
+		b.usage.early -= int64(e.early[lost].size)
 		lost++
 	}
 	e.early = slices.Delete(e.early, 0, lost)
@@ -276,7 +276,7 @@ func (b *Broker) giveEarly(e *entry) {
 			continue
 		}
 		e.earlyBytes -= w.size
-		b.earlyHeld -= int64(len(w.reading.JSON))
+		b.usage.early -= int64(w.size)
 		if names := e.inbox.liveNames(w.names, w.set); len(names) > 0 {
 			b.give(e, w.reading, names, w.set, nil)
 		}
@@ -285,7 +285,7 @@ func (b *Broker) giveEarly(e *entry) {
 
 func (b *Broker) dropEarly(e *entry) {
 	for _, w := range e.early {
-		b.earlyHeld -= int64(len(w.reading.JSON))
+		b.usage.early -= int64(w.size)
 	}
 	e.early, e.earlyBytes, e.earlyLost = nil, 0, 0
 }

@@ -34,6 +34,11 @@ type Stats struct {
 	Keys          int
 	Waiting       int   // notifications that are not acknowledged
 	HeldBytes     int64 // readings in all inboxes, each once
+
+	Memory, MemoryLimit int64          // bytes of all that is kept, about
+	Disk, DiskLimit     int64          // of what of it is stored
+	GaveWay             [limits]uint64 // inboxes that gave up what waited in them, by the limit that asked for it
+	Refused             [limits]uint64 // clients and subscriptions that would have exceeded it
 }
 
 // MessageCounts counts messages to neighbours, by kind.
@@ -80,10 +85,25 @@ func (s *Stats) LostBy() map[string]uint64 {
 	return lost
 }
 
+// LimitCounts gives how many inboxes gave way, and how many clients and
+// subscriptions were refused, by limit.
+func (s *Stats) LimitCounts() (gaveWay, refused map[string]uint64) {
+	gaveWay, refused = map[string]uint64{}, map[string]uint64{}
+	for l := range limits {
+		refused[l.String()] = s.Refused[l]
+	}
+	for _, l := range []Limit{LimitMemory, LimitDisk} {
+		gaveWay[l.String()] = s.GaveWay[l]
+	}
+	delete(refused, LimitDisk.String())
+	return gaveWay, refused
+}
+
 // Stats gives the counts as they are now.
 func (b *Broker) Stats() Stats {
 	s := b.stats
-	s.Clients, s.Attached, s.Keys, s.HeldBytes = len(b.sessions), len(b.conns), len(b.entries), b.held+b.earlyHeld
+	s.Clients, s.Attached, s.Keys, s.HeldBytes = len(b.sessions), len(b.conns), len(b.entries), b.usage.readings+b.usage.early
+	s.Memory, s.MemoryLimit, s.Disk, s.DiskLimit = b.memory(), b.cfg.Memory, b.disk(), b.cfg.Disk
 	for _, session := range b.order {
 		s.Subscriptions += len(session.subs)
 		for _, in := range session.inboxes {

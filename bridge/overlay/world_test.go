@@ -134,6 +134,8 @@ func newWorld(t *rapid.T) *world {
 		cfg.Inbox.Count, cfg.Window = rapid.IntRange(1, 10).Draw(t, "count"), rapid.IntRange(1, 5).Draw(t, "window")
 	} else if rapid.Bool().Draw(t, "few bytes") {
 		cfg.Inbox.Bytes, cfg.WindowBytes = 4000, 700
+	} else if rapid.Bool().Draw(t, "little disk") {
+		cfg.Disk = rapid.Int64Range(2_000, 20_000).Draw(t, "disk")
 	}
 	w := &world{t: t, cfg: cfg, now: 10 * Instant(Second), robots: []string{"r0", "r1"}, byConn: map[Conn]*client{}, keys: map[Handle]*truth{}, marks: map[string]int{}}
 	for _, name := range []string{"x", "y", ""} {
@@ -286,7 +288,7 @@ func (w *world) observe(r Record, early map[Handle]bool) {
 		}
 		k.last = max(k.last, r.To)
 		in := w.b.entries[r.Handle].inbox
-		full := in.buf.count >= w.cfg.Inbox.Count-1 || in.buf.bytes+400 > w.b.cfg.Inbox.Bytes
+		full := in.buf.count >= w.cfg.Inbox.Count-1 || in.buf.bytes+400 > w.b.cfg.Inbox.Bytes || w.cfg.Disk > 0
 		if r.Why == WhyOverflow && !full && !early[r.Handle] {
 			w.t.Fatalf("a gap %d…%d although only %d (%d bytes) wait", r.From, r.To, in.buf.count, in.buf.bytes)
 		}
@@ -389,7 +391,15 @@ func (w *world) publish(robot int, size int) {
 		for _, id := range slices.Sorted(keysOf(s.subs)) {
 			sub := s.subs[id]
 			if every, _ := strconv.Atoi(sub.Condition); w.reading%every == 0 {
-				hit.Names = append(hit.Names, protocol.Matched{ID: id})
+				match := protocol.Matched{ID: id}
+				switch w.reading % 4 { // a state, values, or neither
+				case 0:
+					match.Values = []byte(fmt.Sprint(w.reading))
+				case 1:
+					yes := w.reading%8 == 1
+					match.State = &yes
+				}
+				hit.Names = append(hit.Names, match)
 				g.names[id] = sub
 				if k := w.keys[h]; k != nil {
 					g.owners[id] = k.client.owner[sub]

@@ -13,11 +13,11 @@ import (
 
 // brokerTable lists the brokers; of one that did not answer little is known.
 func brokerTable(brokers []node.Broker) table {
-	t := table{headings: []string{"ID", "URL", "ROBOTS", "UP", "CLIENTS", "ATTACHED", "SUBSCRIPTIONS", "ROUTES", "WAITING", "LOST", "LINKS", "NOTE"}, right: numbers(2, 3, 4, 5, 6, 7, 8, 9)}
+	t := table{headings: []string{"ID", "URL", "ROBOTS", "UP", "CLIENTS", "ATTACHED", "SUBSCRIPTIONS", "ROUTES", "WAITING", "LOST", "MEMORY", "DISK", "LINKS", "NOTE"}, right: numbers(2, 3, 4, 5, 6, 7, 8, 9, 10, 11)}
 	for _, b := range brokers {
 		linked := dash(strings.Join(b.Links, ","))
 		if b.Source == "" {
-			t.add(b.ID, dash(b.URL), "-", "-", "-", "-", "-", "-", "-", "-", linked, cmp.Or(b.Error, "does not answer"))
+			t.add(b.ID, dash(b.URL), "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", linked, cmp.Or(b.Error, "does not answer"))
 			continue
 		}
 		var notes []string
@@ -27,8 +27,11 @@ func brokerTable(brokers []node.Broker) table {
 		if b.Registry == b.ID && len(b.Neighbours) > 0 {
 			notes = append(notes, "registry")
 		}
+		if b.GaveWay > 0 {
+			notes = append(notes, "inboxes gave way")
+		}
 		t.add(b.ID, b.URL, strconv.Itoa(b.Robots), strconv.Itoa(b.Up), strconv.Itoa(b.Clients), strconv.Itoa(b.Attached),
-			strconv.Itoa(b.Subscriptions), strconv.Itoa(b.RouteCount), strconv.Itoa(b.Waiting), strconv.FormatUint(b.Lost, 10), linked, dash(strings.Join(notes, ",")))
+			strconv.Itoa(b.Subscriptions), strconv.Itoa(b.RouteCount), strconv.Itoa(b.Waiting), strconv.FormatUint(b.Lost, 10), share(b.Memory, b.MemoryLimit), share(b.Disk, b.DiskLimit), linked, dash(strings.Join(notes, ",")))
 	}
 	return t
 }
@@ -52,6 +55,14 @@ func linkTable(brokers []node.Broker, now time.Time) table {
 	}
 	t.sort()
 	return t
+}
+
+// share words how much of a limit is used; a dash if it is not told.
+func share(used, limit int64) string {
+	if limit == 0 {
+		return "-"
+	}
+	return size(uint64(max(used, 0))) + "/" + size(uint64(max(limit, 0)))
 }
 
 // size words a number of bytes.

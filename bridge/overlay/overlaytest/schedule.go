@@ -90,6 +90,8 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	}
 	if choice.Intn(4) == 0 {
 		oc.Inbox.Count, s.limited = 4, true
+	} else if choice.Intn(6) == 0 { // inboxes give way, some always, some now and then
+		oc.Disk, s.limited = int64(2_000+500*choice.Intn(20)), true
 	}
 	calm := cfg.Kind == NoFaults && choice.Intn(10) < 3
 	if calm {

@@ -1,0 +1,202 @@
+package overlay
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"callboard/subscribe/protocol"
+)
+
+// What things cost in memory and on the disk, in bytes, beside the texts and
+// readings that they hold: about what a broker of many was measured to take.
+const (
+	itemMemory         = 64 // here and in the store's index
+	subscriptionMemory = 2048
+	sessionMemory      = 2048
+	keyMemory          = 2048
+	connMemory         = 32 << 10
+
+	itemDisk         = 16
+	subscriptionDisk = 256
+	sessionDisk      = 256
+	keyDisk          = 256
+	diskSlack        = 2 // the store's file has free pages, and a tail beside
+)
+
+// usage counts what the broker keeps. Whoever puts something in or takes it out
+// counts it here, and nowhere else: what is used follows from it.
+type usage struct {
+	readings int64 // bytes of readings in buffers, each reading once
+	early    int64 // bytes of notifications that wait for their set or their turn, for each key
+	items    int64 // notifications in buffers
+	own      int64 // bytes of names and values that items do not share
+	subs     int64 // subscriptions, in sessions' sets and those of keys
+	texts    int64 // bytes of their texts
+}
+
+// size is how many bytes of text a subscription brings.
+func (s *Subscription) size() int {
+	size := len(s.ID) + len(s.Condition)
+	for _, list := range [][]string{s.Robots, s.Devices} {
+		for _, text := range list {
+			size += len(text)
+		}
+	}
+	for name, text := range s.Select {
+		size += len(name) + len(text)
+	}
+	return size
+}
+
+func sizeOf(subscriptions []*Subscription) (size int) {
+	for _, s := range subscriptions {
+		size += s.size()
+	}
+	return size
+}
+
+// fixed is the memory of what cannot give way: sessions, sets and connections.
+func (b *Broker) fixed() int64 {
+	u := &b.usage
+	return subscriptionMemory*u.subs + 3*u.texts +
+		sessionMemory*int64(len(b.sessions)) + keyMemory*int64(len(b.entries)+len(b.far)) + connMemory*int64(len(b.conns))
+}
+
+// memory is what the broker keeps, about, in bytes of memory.
+func (b *Broker) memory() int64 {
+	u := &b.usage
+	return u.readings + u.early + itemMemory*u.items + u.own + b.fixed()
+}
+
+// disk is the same in bytes of the store's files. What is not stored (clients
+// without id, inboxes of other brokers' keys) counts too: it is little.
+func (b *Broker) disk() int64 {
+	u := &b.usage
+	return diskSlack * (u.readings + u.own + itemDisk*u.items + u.texts + subscriptionDisk*u.subs +
+		sessionDisk*int64(len(b.sessions)) + keyDisk*int64(len(b.entries)+len(b.far)))
+}
+
+// Limit is a limit of the whole broker.
+type Limit uint8
+
+// The limits for which clients give way or are refused.
+const (
+	LimitMemory Limit = iota
+	LimitDisk
+	LimitClients
+	LimitSubscriptionBytes
+	limits // how many there are
+)
+
+// String gives the limit's name in the configuration.
+func (l Limit) String() string {
+	return [...]string{"memory", "disk", "clients", "subscription_bytes"}[l]
+}
+
+// tooMuch counts a refusal and words it: what is too much, and what to do.
+func (b *Broker) tooMuch(l Limit, message string) *protocol.Error {
+	b.stats.Refused[l]++
+	return &protocol.Error{Code: protocol.Overloaded, Message: message}
+}
+
+// hasRoomFor returns why there is no room for more sessions and subscriptions
+// with so many bytes of text, nil if there is. They take at most half of the
+// memory, so that inboxes have the other.
+func (b *Broker) hasRoomFor(sessions, subs, texts int64) *protocol.Error {
+	if b.fixed()+sessions*(sessionMemory+keyMemory)+subs*subscriptionMemory+3*texts <= b.cfg.Memory/2 {
+		return nil
+	}
+	return b.tooMuch(LimitMemory, "the memory that this broker has for clients and their subscriptions is used up; end some, come back later, attach to another broker, or raise limits.memory there")
+}
+
+// setFits returns why a client's set cannot become so large, nil if it can.
+func (b *Broker) setFits(size int) *protocol.Error {
+	if size <= b.cfg.SetBytes {
+		return nil
+	}
+	return b.tooMuch(LimitSubscriptionBytes, "the client's subscriptions would come to "+strconv.Itoa(size)+" bytes, and the limit is "+strconv.Itoa(b.cfg.SetBytes)+"; name robots by patterns, end some, or raise limits.subscription_bytes")
+}
+
+// over returns the limit that is exceeded by more than keeping so many bytes
+// free leaves.
+func (b *Broker) over(free int64) (Limit, bool) {
+	switch {
+	case b.memory() > b.cfg.Memory-free:
+		return LimitMemory, true
+	case b.disk() > b.cfg.Disk-free:
+		return LimitDisk, true
+	}
+	return 0, false
+}
+
+// maxRelief bounds how much is given up at once, in bytes.
+const maxRelief = 4 << 20
+
+// relieve has inboxes give way while the broker keeps more than it may: that of
+// the longest absent client first, then what is kept for clients of other brokers
+// and for attached ones, the fullest first. What is given up is a gap, as where an inbox
+// overflows.
+func (b *Broker) relieve() {
+	limit, over := b.over(0)
+	if !over || b.now < b.strained {
+		return
+	}
+	free := min(maxRelief, min(b.cfg.Memory, b.cfg.Disk)/32)
+	for _, in := range b.yielding() {
+		before := in.buf.count
+		for {
+			if _, over = b.over(free); !over || !b.giveUp(in, WhyOverflow) {
+				break
+			}
+		}
+		if in.buf.count < before {
+			b.stats.GaveWay[limit]++
+			in.buf.trim()
+			b.pump(in)
+		}
+		if !over {
+			return
+		}
+	}
+	b.strained = b.now + Instant(b.cfg.Heartbeat)/8 // what is on its way to clients, and what they are, stays
+}
+
+// yielding lists the inboxes that have something to give up, in the order in
+// which they give way.
+func (b *Broker) yielding() []*inbox {
+	type place struct {
+		*inbox
+		absent bool
+		since  Instant
+	}
+	var all []place
+	for _, s := range b.order {
+		for _, in := range s.inboxes {
+			if in.buf.count > in.buf.flight.count {
+				all = append(all, place{in, s.conn == nil, s.seen})
+			}
+		}
+	}
+	for _, e := range b.awayEntries() {
+		if e.buf.count > 0 {
+			all = append(all, place{inbox: e.inbox})
+		}
+	}
+	slices.SortStableFunc(all, func(p, q place) int {
+		switch {
+		case p.absent != q.absent && p.absent:
+			return -1
+		case p.absent != q.absent:
+			return 1
+		case p.absent:
+			return cmp.Compare(p.since, q.since)
+		}
+		return cmp.Compare(q.buf.bytes, p.buf.bytes)
+	})
+	inboxes := make([]*inbox, len(all))
+	for i := range all {
+		inboxes[i] = all[i].inbox
+	}
+	return inboxes
+}
