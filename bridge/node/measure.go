@@ -39,6 +39,8 @@ var (
 		counter("renewals", "Keys subscribed anew, all the way to their source: a lost way, or a gap that stayed.", func(s *overlay.Stats) uint64 { return s.Renewals }),
 		counter("resent", "Notifications that this source broker sent again.", func(s *overlay.Stats) uint64 { return s.Resent }),
 		counter("expired", "Routes that nobody refreshed.", func(s *overlay.Stats) uint64 { return s.Expired }),
+		counter("uncounted", "Messages and records that were not taken: they had numbers that nobody can have counted to.", func(s *overlay.Stats) uint64 { return s.Uncounted }),
+		counter("stores_behind", "Keys that ended since somebody knew of higher numbers: this broker's store had gone back.", func(s *overlay.Stats) uint64 { return s.Behind }),
 		counter("subscribes", "Subscribe messages to neighbours.", func(s *overlay.Stats) uint64 { return s.Messages.Subscribe }),
 		counter("replays", "Replay messages to neighbours.", func(s *overlay.Stats) uint64 { return s.Messages.Replay }),
 		counter("fetch_messages", "Fetch messages to neighbours.", func(s *overlay.Stats) uint64 { return s.Messages.Fetch }),

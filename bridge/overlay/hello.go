@@ -10,14 +10,11 @@ import (
 	"callboard/subscribe/protocol"
 )
 
-// maxAttachment is the highest attachment that a client may count to: every
-// JSON number up to it is exact. maxWord bounds the words for sessions and
-// sources and robots' names, in bytes, and maxAway how many robots a hello may
-// list as away.
+// maxWord bounds the words for sessions and sources and robots' names, in bytes,
+// and maxAway how many robots a hello may list as away.
 const (
-	maxAttachment = 1<<53 - 1
-	maxWord       = 512
-	maxAway       = 100_000
+	maxWord = 512
+	maxAway = 100_000
 )
 
 // resumed is what a hello says of a source.
@@ -102,8 +99,8 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 	} else if h.Session != "" {
 		return bad("a session can be resumed by a client with an id only; expected client beside session")
 	}
-	if h.Attachment != nil && *h.Attachment > maxAttachment {
-		return bad("attachment is %d; expected a number up to %d", *h.Attachment, uint64(maxAttachment))
+	if h.Attachment != nil && *h.Attachment > b.highest() {
+		return bad("attachment is %d; expected a number up to %d (2⁵² above the present time in µs)", *h.Attachment, b.highest())
 	}
 	if h.Window != nil && *h.Window < 1 {
 		return bad("window is %d; expected a number from 1 on", *h.Window)
@@ -115,6 +112,9 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 		var err error
 		if birth, err = ParseSession(h.Session); err != nil {
 			return bad("%v", err)
+		}
+		if max(birth.Attachment, birth.Revision) > b.highest() {
+			return bad("session %q is none that a broker gave; expected the word from welcome", clip(h.Session))
 		}
 	} else if len(h.Num) > 0 {
 		return bad("num belongs to a session; expected session beside it")
@@ -128,11 +128,14 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 	for _, word := range slices.Sorted(maps.Keys(h.Num)) {
 		num := h.Num[word]
 		source, stamp, err := ParseSourceWord(word)
-		if err == nil && (len(word) > maxWord || stamp > maxAttachment) {
+		if err == nil && (len(word) > maxWord || uint64(stamp) > b.highest()) {
 			err = fmt.Errorf("source %q is none that a broker gave", clip(word))
 		}
 		if err != nil {
 			return bad("num: %v", err)
+		}
+		if num > b.highest() {
+			return bad("num: %d of source %q is none that a broker gave; expected the seq of its last notification", num, clip(word))
 		}
 		nums = append(nums, resumed{source, stamp, num})
 	}

@@ -9,6 +9,10 @@ import (
 // that lost its end may lack anything.
 func (b *Broker) restore(records []Record) {
 	for _, r := range records {
+		if !b.countedRecord(r) {
+			b.stats.Uncounted++
+			continue
+		}
 		switch r := r.(type) {
 		case *StampRecord:
 			b.stamp = max(b.stamp, r.Stamp)

@@ -348,6 +348,10 @@ func (b *Broker) frameReceived(in *FrameReceived) {
 }
 
 func (b *Broker) take(from BrokerID, m Message) {
+	if !b.counted(m) {
+		b.stats.Uncounted++
+		return
+	}
 	switch m := m.(type) {
 	case *NotifyMessage:
 		b.onNotify(m)
