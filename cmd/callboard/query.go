@@ -198,6 +198,7 @@ func (q *querier) open(ctx context.Context, files []string) error {
 		if err != nil {
 			return fileError(path, err)
 		}
+		f.Until(ctx)
 		if name == "" && q.has(path) {
 			f.Close()
 			return usagef("%s is given twice: its readings would count twice; NAME=FILE makes another robot of it", path)

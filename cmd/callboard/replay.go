@@ -92,6 +92,7 @@ func (p *program) openRuns(ctx context.Context, args []string) ([]replay.Source,
 		if err != nil {
 			return sources, fileError(path, err)
 		}
+		file.Until(ctx)
 		sources = append(sources, replay.Source{File: file, Name: name})
 		survey, err := p.survey(ctx, file)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -104,6 +105,23 @@ func New(c Config) (*File, error) {
 		f.format = MCAP
 	}
 	return f, nil
+}
+
+// Until makes all reading of the file fail with the error of ctx once that has
+// ended, also where a reader finds nothing to give for long. It is called before
+// the first Reader is made.
+func (f *File) Until(ctx context.Context) { f.r = &until{ctx, f.r} }
+
+type until struct {
+	ctx context.Context
+	io.ReaderAt
+}
+
+func (u *until) ReadAt(b []byte, at int64) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.ReaderAt.ReadAt(b, at)
 }
 
 func (f *File) head(r io.Reader, n int) ([]byte, error) {
