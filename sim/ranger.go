@@ -64,36 +64,23 @@ func (r *Ranger) update() {
 	}
 }
 
-// measure takes a sensor's reading. Stage keeps the direction as a float32
-// between samples, and so do we: over a wide fan that makes micrometres.
+// measure takes a sensor's reading.
 func (r *Ranger) measure(i int) {
-	s, f, c := &r.sensors[i], r.fans[i], &r.model.world.caster
+	s, c := &r.sensors[i], &r.model.world.caster
 	ranges, returned := r.ranges[i], r.returned[i]
 	if len(ranges) == 0 {
 		return
 	}
-	first := s.Pose
-	first.A += f.bearings[0]
-	first.Z += s.Size.Z / 2
-	at := r.model.global.Add(r.model.spec.Origin).Add(first)
-	c.begin(at, s.MaxRange, r.model.root.index, nil)
-	sin, cos := math.Sincos(at.A)
-	direction := at.A
-	for j := range ranges {
-		ray := float32(direction)
-		raySin, rayCos := f.turn(j, sin, cos, float64(ray)-at.A)
-		if s.NoiseAngular != 0 {
-			raySin, rayCos = aim(float64(float32(direction + f.step*s.NoiseAngular*r.uniform()*0.5)))
-		} else if math.Abs(raySin*rayCos) < 1e-5 {
-			raySin, rayCos = aim(float64(ray)) // along an axis the last bit makes a cell
-		}
-		hit := (*tile)(nil)
-		ranges[j], hit = c.cast(raySin, rayCos)
+	rays := c.rays(len(ranges))
+	r.aim(i, rays)
+	c.follow(rays)
+	for j := range rays {
+		var hit *tile
+		ranges[j], hit = c.result(&rays[j])
 		returned[j] = 0
 		if hit != nil {
 			returned[j] = float64(hit.ret)
 		}
-		direction = float64(ray) + f.step
 	}
 	if s.NoiseConst != 0 || s.NoiseProp != 0 {
 		r.disturb(s, ranges)
@@ -102,6 +89,30 @@ func (r *Ranger) measure(i int) {
 		for j, v := range ranges {
 			ranges[j] = math.Max(v, s.MinRange)
 		}
+	}
+}
+
+// aim sets the rays of a sensor. Stage keeps the direction as a float32 between
+// samples, and so do we: over a wide fan that makes micrometres.
+func (r *Ranger) aim(i int, rays []ray) {
+	s, f, c := &r.sensors[i], r.fans[i], &r.model.world.caster
+	first := s.Pose
+	first.A += f.bearings[0]
+	first.Z += s.Size.Z / 2
+	at := r.model.global.Add(r.model.spec.Origin).Add(first)
+	c.begin(at, s.MaxRange, r.model.root.index, nil)
+	sin, cos := math.Sincos(at.A)
+	direction := at.A
+	for j := range rays {
+		exact := float32(direction)
+		raySin, rayCos := f.turn(j, sin, cos, float64(exact)-at.A)
+		if s.NoiseAngular != 0 {
+			raySin, rayCos = aim(float64(float32(direction + f.step*s.NoiseAngular*r.uniform()*0.5)))
+		} else if math.Abs(raySin*rayCos) < 1e-5 {
+			raySin, rayCos = aim(float64(exact)) // along an axis the last bit makes a cell
+		}
+		c.set(&rays[j], raySin, rayCos)
+		direction = float64(exact) + f.step
 	}
 }
 

@@ -9,48 +9,38 @@ import "math/bits"
 // dv to it, else it is along v and takes du. So how many steps there are along
 // one axis before some step along the other follows by a division.
 type walk struct {
-	steep  bool // u is y
-	su, sv int  // the direction of a step along each axis
-	du, dv uint // twice the extents
+	steep  bool  // u is y
+	su, sv int32 // the direction of a step along each axis
+	du, dv int32 // twice the extents
 }
 
 // begin sets out for a ray that extends over ax and ay cells, and returns the
 // balance.
-func (w *walk) begin(ax, ay uint, sx, sy int) (balance int) {
-	w.steep = ay > ax
-	if w.steep {
+func (w *walk) begin(ax, ay, sx, sy int32) (balance int32) {
+	w.du, w.dv, w.su, w.sv, balance = 2*ax, 2*ay, sx, sy, ay-ax
+	if w.steep = ay > ax; w.steep {
 		// Stage steps along y if its balance is not below 0, that is if the
 		// complement is.
-		w.du, w.dv, w.su, w.sv = 2*ay, 2*ax, sy, sx
-		return int(ax) - int(ay) - 1
+		w.du, w.dv, w.su, w.sv, balance = w.dv, w.du, sy, sx, ax-ay-1
 	}
-	w.du, w.dv, w.su, w.sv = 2*ax, 2*ay, sx, sy
-	return int(ay) - int(ax)
+	return balance
 }
 
-// alongV returns how many steps along v there are before the nth one along u.
-func (w *walk) alongV(balance, n int) int {
-	if over := balance + int(w.dv)*(n-1); over >= 0 {
-		return int(uint32(over)/uint32(w.du)) + 1
-	}
-	return 0
+// alongV returns how many steps along v there are before the nth one along u,
+// none for n of 0. The balance is at least -du: there is no need of branches.
+func (w *walk) alongV(balance, n int32) int32 {
+	return int32(uint32(max(balance+w.dv*(n-1)+w.du, 0)) / uint32(w.du))
 }
 
-// alongU returns how many steps along u there are before the nth one along v;
-// more than there is room for if there is none along v at all.
-func (w *walk) alongU(balance, n int) int {
-	over := int(w.du)*(n-1) - balance
-	switch {
-	case over <= 0:
-		return 0
-	case w.dv == 0:
-		return side
-	}
-	return int(uint32(over-1)/uint32(w.dv)) + 1
+// alongU returns how many steps along u there are before the nth one along v,
+// none for n of 0. The balance is less than dv. If dv is 0 the ray ends before
+// its first step along v.
+func (w *walk) alongU(balance, n int32) int32 {
+	return int32(uint32(max(w.du*(n-1)-balance+w.dv-1, 0)) / uint32(max(w.dv, 1)))
 }
 
 // out returns how many steps it takes from a cell out of its region.
-func (w *walk) out(u, v, balance int) (m, n int) {
+func (w *walk) out(u, v, balance int32) (m, n int32) {
 	toU, toV := room(u, w.su), room(v, w.sv)
 	if n = w.alongV(balance, toU); n < toV {
 		return toU, n
@@ -60,7 +50,7 @@ func (w *walk) out(u, v, balance int) (m, n int) {
 
 // room returns how many steps there are along an axis from a cell out of its
 // region.
-func room(v, direction int) int {
+func room(v, direction int32) int32 {
 	if direction > 0 {
 		return side - v
 	}
@@ -68,28 +58,30 @@ func room(v, direction int) int {
 }
 
 // find returns how many steps it takes from a cell to the first one with a mark
-// in its region; false if there is none. lines are the marks by v, us and vs the
-// lines along each axis that have any.
-func (w *walk) find(lines *[side]uint32, us, vs uint32, u, v, balance int) (m, n int, hit bool) {
+// of t; false if it leaves the region first.
+func (w *walk) find(t *tile, u, v, balance int32) (m, n int32, hit bool) {
+	lines, us, vs := &t.rows, t.usedCols, t.usedRows
+	if w.steep {
+		lines, us, vs = &t.cols, vs, us
+	}
 	// On to the first column with a mark, then to the first such row: there a
 	// ray often hits.
 	if m = first(us, u, w.su); m > 0 {
 		n = w.alongV(balance, m)
+		balance += m*w.dv - n*w.du
 		u += m * w.su
 		v += n * w.sv
-		balance += m*int(w.dv) - n*int(w.du)
-		if uint(u) >= side || uint(v) >= side {
+		if uint32(u|v) >= side {
 			return 0, 0, false
 		}
 	}
 	if k := first(vs, v, w.sv); k > 0 {
 		j := w.alongU(balance, k)
-		m += j
-		n += k
+		balance += j*w.dv - k*w.du
 		u += j * w.su
 		v += k * w.sv
-		balance += j*int(w.dv) - k*int(w.du)
-		if uint(u) >= side || uint(v) >= side {
+		m, n = m+j, n+k
+		if uint32(u|v) >= side {
 			return 0, 0, false
 		}
 	}
@@ -100,13 +92,10 @@ func (w *walk) find(lines *[side]uint32, us, vs uint32, u, v, balance int) (m, n
 }
 
 // rows is find row by row, after m and n steps.
-func (w *walk) rows(lines *[side]uint32, u, v, balance, m, n int) (int, int, bool) {
+func (w *walk) rows(lines *[side]uint32, u, v, balance, m, n int32) (int32, int32, bool) {
 	steps := w.alongU(balance, 1)
-	run := side // between two steps along v there are so many along u, or one more
-	if w.dv != 0 {
-		run = int(uint32(w.du) / uint32(w.dv))
-	}
-	for uint(u) < side && uint(v) < side {
+	run := int32(uint32(w.du) / uint32(max(w.dv, 1))) // between two steps along v there are so many along u, or one more
+	for uint32(u|v) < side {
 		if marked := lines[v] & between(u, steps, w.su); marked != 0 {
 			return m + first(marked, u, w.su), n, true
 		}
@@ -114,8 +103,8 @@ func (w *walk) rows(lines *[side]uint32, u, v, balance, m, n int) (int, int, boo
 		n++
 		u += steps * w.su
 		v += w.sv
-		balance += steps*int(w.dv) - int(w.du)
-		if steps = run; balance+steps*int(w.dv) < 0 {
+		balance += steps*w.dv - w.du
+		if steps = run; balance+steps*w.dv < 0 {
 			steps++
 		}
 	}
@@ -124,7 +113,7 @@ func (w *walk) rows(lines *[side]uint32, u, v, balance, m, n int) (int, int, boo
 
 // between returns the bits from one on for a number of steps, at most to the
 // border of the region.
-func between(v, steps, direction int) uint32 {
+func between(v, steps, direction int32) uint32 {
 	steps = min(steps, side-1)
 	if direction > 0 {
 		return uint32((2<<uint(steps&63) - 1) << uint(v&63))
@@ -135,9 +124,9 @@ func between(v, steps, direction int) uint32 {
 
 // first returns the steps from a bit on to the first that is set; side or more
 // if there is none.
-func first(set uint32, v, direction int) int {
+func first(set uint32, v, direction int32) int32 {
 	if direction > 0 {
-		return bits.TrailingZeros32(set >> uint(v&31))
+		return int32(bits.TrailingZeros32(set >> uint(v&31)))
 	}
-	return bits.LeadingZeros32(set << uint(side-1-v&31))
+	return int32(bits.LeadingZeros32(set << uint((side-1-v)&31)))
 }
