@@ -46,7 +46,10 @@ type Config struct {
 	// Extra adds objects to /api, by name; nil: none.
 	Extra map[string]func() any
 	// Dial connects to Player servers; nil is TCP.
-	Dial   func(ctx context.Context, address string) (net.Conn, error)
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// Stop ends New with spool.ErrStopped, however much of an earlier life there
+	// is to read; nil: nothing does.
+	Stop   <-chan struct{}
 	Logger *slog.Logger // default: discard
 }
 
@@ -88,7 +91,7 @@ func (b *Bridge) build() error {
 	if b.listener, err = net.Listen("tcp", c.Broker.Listen); err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Broker.Listen, err)
 	}
-	if b.store, err = spool.Open(spool.Config{Dir: c.Broker.Data, Broker: overlay.BrokerID(c.Broker.ID), Logger: b.config.Logger}); err != nil {
+	if b.store, err = spool.Open(spool.Config{Dir: c.Broker.Data, Broker: overlay.BrokerID(c.Broker.ID), Logger: b.config.Logger, Stop: b.config.Stop}); err != nil {
 		return err
 	}
 	matcher, err := subscribe.New(subscribe.Config{Zones: c.Zones, ConditionLength: c.Limits.ConditionLength})

@@ -1,12 +1,15 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"callboard/bridge/link"
 	"callboard/bridge/overlay"
+	"callboard/bridge/robots"
+	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 )
 
@@ -79,6 +82,38 @@ func TestCompilesBeside(t *testing.T) {
 		if len(s.order) != 1 || s.order[0].Spec.Condition != "laser.min < 2" {
 			t.Errorf("the set has %d conditions; expected the newest one", len(s.order))
 		}
+	}
+}
+
+// TestStoppedWhileRestoring: a node that is stopped before an earlier life is
+// back ends without having begun another.
+func TestStoppedWhileRestoring(t *testing.T) {
+	m, err := subscribe.New(subscribe.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &disk{appended: make(chan struct{}, 1)}
+	n, err := New(Config{Overlay: overlay.Config{ID: "b1"}, Matcher: m, Store: store, Restore: make([]overlay.Record, 10*chunk)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := robots.New(robots.Config{Matcher: m, Sink: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Attach(r, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := n.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	if len(store.appended) > 0 {
+		t.Error("something was stored")
+	}
+	select {
+	case <-n.Restored():
+		t.Error("it is said to be restored")
+	default:
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -179,9 +180,13 @@ func (n *Node) Run(ctx context.Context) error {
 	n.timer = time.NewTimer(0)
 	defer n.timer.Stop()
 	n.stepping.Lock()
-	n.begin()
-	n.started = true
+	begun := n.begin(ctx)
+	n.started = begun
 	n.stepping.Unlock()
+	if !begun {
+		n.queue.close()
+		return nil
+	}
 	compiling, stopCompiling := context.WithCancel(ctx)
 	n.running.Go(func() { n.compileAll(compiling) })
 	defer stopCompiling()
@@ -265,19 +270,24 @@ func (n *Node) atOnce(it *item) bool {
 // to be read until then.
 func (n *Node) Restored() <-chan struct{} { return n.restored }
 
-// begin brings the earlier life back and makes the robots known.
-func (n *Node) begin() {
+// begin brings the earlier life back and makes the robots known. It returns
+// false if ctx ended meanwhile: then nothing has begun.
+func (n *Node) begin(ctx context.Context) bool {
 	now := instant()
-	if len(n.config.Restore) > 0 {
-		n.take(now, &overlay.Restore{Records: n.config.Restore})
-		n.config.Restore = nil
+	for some := range slices.Chunk(n.config.Restore, chunk) {
+		if ctx.Err() != nil {
+			return false
+		}
+		n.take(now, &overlay.Restore{Records: some})
 	}
+	n.config.Restore = nil
 	n.take(now, &overlay.Start{StoreLost: n.config.Lost})
 	for _, r := range n.robots.List() {
 		n.take(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
 	}
 	n.carryOut()
 	n.awaitRestored()
+	return true
 }
 
 // light tells whether carrying out what has been stepped waits for nothing.

@@ -212,6 +212,9 @@ func (s *Store) load(tx *bbolt.Tx) error {
 	}
 	each := func(bucket []byte, what string, f func(k []byte, d *decoder) error) error {
 		return tx.Bucket(bucket).ForEach(func(k, v []byte) error {
+			if err := s.stopped(); err != nil {
+				return err
+			}
 			v, err := unseal(k, v)
 			if err == nil {
 				d := &decoder{b: v}

@@ -26,9 +26,24 @@ type Config struct {
 	Broker   overlay.BrokerID // whose store it is; required
 	Interval time.Duration    // between commits to the disk: what a power cut can lose; default 50 ms
 	Logger   *slog.Logger     // default: none
+	Stop     <-chan struct{}  // ends Open with ErrStopped, however much there is to read; nil: nothing does
 
 	boot   func() string // names the machine's present boot; nil: what the system says
 	noSync bool          // for tests that would only wait for the disk
+}
+
+// ErrStopped says that Open was stopped before it had read everything. The
+// store is as it was.
+var ErrStopped = errors.New("stopped while reading what an earlier life has left")
+
+// stopped returns ErrStopped once the store's opening is to end.
+func (s *Store) stopped() error {
+	select {
+	case <-s.cfg.Stop:
+		return ErrStopped
+	default:
+		return nil
+	}
 }
 
 // Restored is what an earlier life has left.
@@ -190,6 +205,9 @@ func (s *Store) openTails() error {
 			break
 		}
 		s.batch++
+		if err := s.stopped(); err != nil {
+			return err
+		}
 		for _, r := range b.records {
 			encoded, err := appendRecord(nil, r)
 			if err != nil {

@@ -2,6 +2,7 @@ package spool
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -472,4 +473,24 @@ func TestUnsure(t *testing.T) {
 		t.Errorf("from the database (-want +got):\n%s", diff)
 	}
 	s.Close()
+}
+
+// TestStopped: a store that is stopped while it is opened is as it was.
+func TestStopped(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	s.Append(prelude())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	if _, err := Open(Config{Dir: dir, Broker: "b1", Stop: stop}); !errors.Is(err, ErrStopped) {
+		t.Fatalf("%v; expected that it was stopped", err)
+	}
+	s = open(t, dir)
+	defer s.Close()
+	if restored := s.Restored(); restored.Lost || len(restored.Records) != len(prelude()) {
+		t.Errorf("lost: %q; %d records", restored.Why, len(restored.Records))
+	}
 }

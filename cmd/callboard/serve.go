@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"callboard/bridge"
 	"callboard/bridge/config"
 	"callboard/bridge/gateway"
+	"callboard/bridge/spool"
 	"callboard/clients/web"
 
 	"github.com/urfave/cli/v2"
@@ -69,8 +72,11 @@ and --player-cfg add to it.`,
 			if err != nil {
 				return err
 			}
-			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), Logger: logger})
+			boundMemory(settings.Limits.Memory)
+			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), Stop: ctx.Done(), Logger: logger})
 			switch {
+			case errors.Is(err, spool.ErrStopped):
+				return nil
 			case isTaken(err) && !gatewayTaken(err):
 				return listenError(settings.Broker.Listen, err)
 			case err != nil:
@@ -85,6 +91,14 @@ and --player-cfg add to it.`,
 			printGateway(p.stdout, b)
 			return b.Run(ctx)
 		},
+	}
+}
+
+// boundMemory has the garbage collector work harder where the process takes much
+// more than limits.memory, as GOMEMLIMIT would if it were set.
+func boundMemory(limit int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit + limit/4 + 64<<20)
 	}
 }
 
