@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 
 	"callboard/bridge/beacon"
@@ -173,7 +172,7 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 // plan gives a world's floor plan: the one that was handed in, or what a Player
 // server has told. It is for those who may see a robot there.
 func (b *Bridge) plan(ctx context.Context, world string, grant push.Grant) ([]byte, bool) {
-	if !grant.AllRobots() && !b.anyThere(ctx, world, grant) {
+	if !grant.AllRobots() && !b.node.AnyIn(ctx, world, grant) {
 		return nil, false
 	}
 	if b.config.World != nil {
@@ -182,13 +181,6 @@ func (b *Bridge) plan(ctx context.Context, world string, grant push.Grant) ([]by
 		}
 	}
 	return b.robots.Plan(world)
-}
-
-// anyThere reports whether a robot that the grant covers is in the world.
-func (b *Bridge) anyThere(ctx context.Context, world string, grant push.Grant) bool {
-	list, err := b.node.List(ctx, "robots", grant)
-	robots, _ := list.([]node.Robot)
-	return err == nil && slices.ContainsFunc(robots, func(r node.Robot) bool { return r.World == world })
 }
 
 // measureStore adds what the store counts.

@@ -110,7 +110,7 @@ func TestRights(t *testing.T) {
 	session, source := told.fields["session"], told.fields["source"]
 
 	// Others say the client's id, with and without what else they know of it.
-	resumes := fmt.Sprintf(`"client":"c","session":%q,"num":{%q:1},"attachment":9007199254740991`, session, source)
+	resumes := fmt.Sprintf(`"client":"c","session":%q,"num":{%q:1},"attachment":4000000000000000`, session, source)
 	for _, token := range []string{"other", "driver"} {
 		for _, b := range []*bridge.Bridge{b1, b2} {
 			h := listen(t, hello(b, `%s,"token":"%s-secret"`, resumes, token), ended)

@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -137,15 +138,13 @@ type Sequence struct {
 func (n *Node) List(ctx context.Context, what string, grant push.Grant) (any, error) {
 	switch what {
 	case "robots":
-		return whole(ctx, n, what, grant, n.listRobots, func(a, b Robot) int {
-			return cmp.Or(strings.Compare(a.Robot.Robot, b.Robot.Robot), strings.Compare(a.Broker, b.Broker))
-		})
+		return told(n.wholeRobots(ctx, grant))
 	case "brokers":
 		return n.listBrokers(ctx, grant)
 	case "subscriptions":
-		return whole(ctx, n, what, grant, n.listSubscriptions, func(a, b Subscription) int {
+		return told(whole(ctx, n, what, grant, n.listSubscriptions, func(a, b Subscription) int {
 			return cmp.Or(strings.Compare(a.Client, b.Client), strings.Compare(a.ID, b.ID), strings.Compare(a.Broker, b.Broker))
-		})
+		}))
 	}
 	return nil, unknownList(what)
 }
@@ -168,21 +167,61 @@ func (n *Node) listHere(ctx context.Context, what string, grant push.Grant) (any
 	return nil, unknownList(what)
 }
 
+// listed is an element of a list of the whole network.
+type listed[T any] struct {
+	value T
+	text  json.RawMessage // as another broker wrote it; nil: it is of this one
+}
+
 // whole puts a list of this broker and those of the others together.
-func whole[T any](ctx context.Context, n *Node, what string, grant push.Grant, here func(context.Context, push.Grant) ([]T, error), compare func(a, b T) int) ([]T, error) {
-	list, err := here(ctx, grant)
+func whole[T any](ctx context.Context, n *Node, what string, grant push.Grant, here func(context.Context, push.Grant) ([]T, error), compare func(a, b T) int) ([]listed[T], error) {
+	own, err := here(ctx, grant)
 	if err != nil {
 		return nil, err
 	}
-	others, err := listElsewhere[T](ctx, n, what, grant, nil)
+	others, err := listElsewhere[json.RawMessage](ctx, n, what, grant, nil)
 	if err != nil {
 		return nil, err
 	}
-	list = append(list, others...)
+	list := make([]listed[T], 0, len(own)+len(others))
+	for _, one := range own {
+		list = append(list, listed[T]{value: one})
+	}
+	for _, text := range others {
+		one := listed[T]{text: text}
+		if err := json.Unmarshal(text, &one.value); err != nil {
+			return nil, fmt.Errorf("the list of %s of another broker: %w", what, err)
+		}
+		list = append(list, one)
+	}
 	if len(others) > 0 {
-		slices.SortStableFunc(list, compare)
+		slices.SortStableFunc(list, func(a, b listed[T]) int { return compare(a.value, b.value) })
 	}
 	return list, nil
+}
+
+// told returns what a list's reply carries.
+func told[T any](list []listed[T], err error) (any, error) {
+	all := make([]any, len(list))
+	for i, one := range list {
+		if all[i] = one.value; one.text != nil {
+			all[i] = one.text // numbers that are not finite stay what they are
+		}
+	}
+	return all, err
+}
+
+// wholeRobots lists the robots of the network.
+func (n *Node) wholeRobots(ctx context.Context, grant push.Grant) ([]listed[Robot], error) {
+	return whole(ctx, n, "robots", grant, n.listRobots, func(a, b Robot) int {
+		return cmp.Or(strings.Compare(a.Robot.Robot, b.Robot.Robot), strings.Compare(a.Broker, b.Broker))
+	})
+}
+
+// AnyIn reports whether a robot that the grant covers is in the world.
+func (n *Node) AnyIn(ctx context.Context, world string, grant push.Grant) bool {
+	robots, err := n.wholeRobots(ctx, grant)
+	return err == nil && slices.ContainsFunc(robots, func(r listed[Robot]) bool { return r.value.World == world })
 }
 
 func (n *Node) listRobots(ctx context.Context, grant push.Grant) ([]Robot, error) {

@@ -77,7 +77,7 @@ func (n *Node) asked(a *overlay.Asked) {
 		answer := &overlay.Answer{From: a.From, Call: a.Call}
 		result, err := n.answer(ctx, a.Body)
 		if err == nil {
-			answer.Body, err = json.Marshal(result)
+			answer.Body = push.AppendJSON(nil, result) // numbers that are not finite are no reason to refuse
 		}
 		if err != nil {
 			answer.Body, answer.Code, answer.Message = nil, protocol.Unavailable, err.Error()
@@ -148,11 +148,10 @@ func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command
 	body, err := n.askBroker(within, "", m.Robot, question{Command: &m, Robots: grant.Robots, Token: grant.Token})
 	switch {
 	case err == nil && len(body) > 0 && string(body) != "null":
-		var result any
-		if err := json.Unmarshal(body, &result); err != nil {
-			return nil, fmt.Errorf("the answer of the broker that reads %s: %w", m.Robot, err)
+		if !json.Valid(body) {
+			return nil, fmt.Errorf("the answer of the broker that reads %s is not JSON", m.Robot)
 		}
-		return result, nil
+		return body, nil
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return nil, &push.Problem{Code: protocol.Unavailable, Message: fmt.Sprintf("the broker that reads %s did not answer within %v; the command may have been carried out", m.Robot, wait)}
 	}

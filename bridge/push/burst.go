@@ -56,8 +56,8 @@ func (b *Burst) add(s *session, it item) {
 	if s.cbor || it.notify.Reading == nil {
 		s.appendItem(&slot.buf, &it)
 	} else {
-		slot.reading = it.notify.Reading
-		slot.buf.frames = appendHead(slot.buf.frames, it.notify)
+		slot.reading = protocol.Plain(it.notify.Reading)
+		slot.buf.frames = appendHead(slot.buf.frames, it.notify, len(slot.reading))
 	}
 	b.used++
 }
@@ -65,14 +65,14 @@ func (b *Burst) add(s *session, it item) {
 // behind is what comes behind the reading of a notification.
 var behind = []byte("}")
 
-// appendHead appends the frame of a notification up to its reading, which
-// comes last.
-func appendHead(dst []byte, n protocol.Notify) []byte {
-	from, reading := len(dst), n.Reading
+// appendHead appends the frame of a notification up to its reading of so many
+// bytes, which comes last.
+func appendHead(dst []byte, n protocol.Notify, reading int) []byte {
+	from := len(dst)
 	n.Reading = nil
 	dst = protocol.AppendNotify(beginFrame(dst), &n)
 	dst = append(dst[:len(dst)-len(behind)], `,"reading":`...)
-	return endFrameBefore(dst, from, opText, len(reading)+len(behind))
+	return endFrameBefore(dst, from, opText, reading+len(behind))
 }
 
 // length gives the bytes of a slot's frame.

@@ -28,16 +28,27 @@ const (
 	cborFalse      = 0xf4
 	cborTrue       = 0xf5
 	cborNull       = 0xf6
+	cborFloat16    = 0xf9
 	cborFloat64    = 0xfb
 	cborIndefinite = 31
 	cborBreak      = 0xff
 )
 
 // appendCBOR appends JSON text, which must be valid, as CBOR. Arrays and
-// objects are of indefinite length: their ends are found only later.
+// objects are of indefinite length: their ends are found only later. A null that
+// stands for a number becomes that number again: see protocol.AppendNotFinite.
 func appendCBOR(dst, text []byte) []byte {
-	for i := skipBlanks(text, 0); i < len(text); {
-		switch c := text[i]; c {
+	blanks := 0 // before what comes next
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c == ' ' {
+			blanks++
+			i++
+			continue
+		}
+		before := blanks
+		blanks = 0
+		switch c {
 		case '{':
 			dst = append(dst, cborMap|cborIndefinite)
 			i++
@@ -47,7 +58,7 @@ func appendCBOR(dst, text []byte) []byte {
 		case '}', ']':
 			dst = append(dst, cborBreak)
 			i++
-		case ',', ':', ' ', '\t', '\n', '\r':
+		case ',', ':', '\t', '\n', '\r':
 			i++
 		case '"':
 			end := skipValue(text, i)
@@ -56,20 +67,27 @@ func appendCBOR(dst, text []byte) []byte {
 			i = end
 		default:
 			end := skipValue(text, i)
-			dst = appendCBORScalar(dst, string(text[i:end]))
+			dst = appendCBORScalar(dst, string(text[i:end]), before)
 			i = end
 		}
 	}
 	return dst
 }
 
-func appendCBORScalar(dst []byte, word string) []byte {
+// notFinite are the halves that numbers are written as which are not finite, by
+// the blanks before null.
+var notFinite = map[int]uint16{protocol.BlanksNaN: 0x7e00, protocol.BlanksInfinite: 0x7c00, protocol.BlanksNegInfinite: 0xfc00}
+
+func appendCBORScalar(dst []byte, word string, blanks int) []byte {
 	switch word {
 	case "true":
 		return append(dst, cborTrue)
 	case "false":
 		return append(dst, cborFalse)
 	case "null":
+		if half, ok := notFinite[blanks]; ok {
+			return binary.BigEndian.AppendUint16(append(dst, cborFloat16), half)
+		}
 		return append(dst, cborNull)
 	}
 	if !strings.ContainsAny(word, ".eE") && word != "-0" {
@@ -184,7 +202,7 @@ func (r *cborReader) integer(major, info byte, n uint64) {
 	case major == cborUint:
 		r.out = strconv.AppendUint(r.out, n, 10)
 	case n > math.MaxInt64:
-		r.out = protocol.AppendFloat(r.out, -1-float64(n))
+		r.out = protocol.AppendExact(r.out, -1-float64(n), 64)
 	default:
 		r.out = strconv.AppendInt(r.out, -1-int64(n), 10)
 	}
@@ -272,11 +290,11 @@ func (r *cborReader) simple(info byte, n uint64) {
 	case 22, 23: // null and undefined
 		r.out = append(r.out, "null"...)
 	case 25:
-		r.out = protocol.AppendFloat(r.out, halfFloat(uint16(n)))
+		r.out = protocol.AppendExact(r.out, halfFloat(uint16(n)), 64)
 	case 26:
-		r.out = protocol.AppendFloat(r.out, float64(math.Float32frombits(uint32(n))))
+		r.out = protocol.AppendExact(r.out, float64(math.Float32frombits(uint32(n))), 64)
 	case 27:
-		r.out = protocol.AppendFloat(r.out, math.Float64frombits(n))
+		r.out = protocol.AppendExact(r.out, math.Float64frombits(n), 64)
 	default:
 		r.wrong("a value that JSON does not have")
 	}

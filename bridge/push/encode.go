@@ -44,10 +44,10 @@ func appendMessage(dst []byte, m any) []byte {
 	return append(dst, '}')
 }
 
-// appendJSON appends any value as encoding/json would, by the same tags, but
+// AppendJSON appends any value as encoding/json would, by the same tags, but
 // with null for numbers that are not finite (encoding/json refuses the whole
-// value), and without escaping <, > and &.
-func appendJSON(dst []byte, v any) []byte { return appendValue(dst, reflect.ValueOf(v), 0) }
+// value), exactly (protocol.Plain), and without escaping <, > and &.
+func AppendJSON(dst []byte, v any) []byte { return appendValue(dst, reflect.ValueOf(v), 0) }
 
 // maxNesting bounds the values that are encoded: no message is as deep, and a
 // value that contains itself ends.
@@ -68,9 +68,9 @@ func appendValue(dst []byte, v reflect.Value, depth int) []byte {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	case reflect.Float32:
-		return protocol.AppendFloatBits(dst, v.Float(), 32)
+		return protocol.AppendExact(dst, v.Float(), 32)
 	case reflect.Float64:
-		return protocol.AppendFloat(dst, v.Float())
+		return protocol.AppendExact(dst, v.Float(), 64)
 	case reflect.String:
 		return protocol.AppendText(dst, v.String())
 	case reflect.Interface, reflect.Pointer:

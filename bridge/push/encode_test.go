@@ -3,8 +3,10 @@ package push
 import (
 	"bytes"
 	"compress/flate"
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"net/netip"
@@ -75,7 +77,7 @@ func TestAppendJSONIsThatOfEncodingJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := appendJSON(nil, v)
+		got := AppendJSON(nil, v)
 		if !json.Valid(got) {
 			t.Fatalf("not JSON: %s", got)
 		}
@@ -97,23 +99,23 @@ func TestAppendJSONWhatEncodingJSONRefuses(t *testing.T) {
 	endless := &loop{}
 	endless.Next = endless
 	for want, v := range map[string]any{
-		`[null,null,null,1]`:  []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1},
-		`{"x":null}`:          map[string]float32{"x": float32(math.Inf(1))},
-		`"\ufffd<>&\u0000\\"`: "\xff<>&\x00\\",
-		`null`:                nil,
-		`[null]`:              []any{make(chan int)},
-		`1e+21`:               1e21,
-		`1e-07`:               1e-7,
+		`[ null,  null,   null,1]`: []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1},
+		`{"x":  null}`:             map[string]float32{"x": float32(math.Inf(1))},
+		`"\ufffd<>&\u0000\\"`:      "\xff<>&\x00\\",
+		`null`:                     nil,
+		`[null]`:                   []any{make(chan int)},
+		`1e+21`:                    1e21,
+		`1e-07`:                    1e-7,
 		`{"Raw":null,"Pos":{}}`: struct {
 			Raw json.RawMessage
 			Pos struct{}
 		}{},
 	} {
-		if got := string(appendJSON(nil, v)); got != want {
+		if got := string(AppendJSON(nil, v)); got != want {
 			t.Errorf("%v: %s, expected %s", v, got, want)
 		}
 	}
-	if got := appendJSON(nil, endless); !json.Valid(got) {
+	if got := AppendJSON(nil, endless); !json.Valid(got) {
 		t.Errorf("a loop gives %s", got)
 	}
 }
@@ -267,7 +269,7 @@ func TestCBORSession(t *testing.T) {
 
 func TestCBORNumbers(t *testing.T) {
 	for in, want := range map[string]string{
-		"\xf9\x3c\x00": "1", "\xf9\x00\x01": "5.960464477539063e-08", "\xf9\xc0\x00": "-2", "\xf9\x7c\x00": "null", "\xf9\x7e\x00": "null",
+		"\xf9\x3c\x00": "1", "\xf9\x00\x01": "5.960464477539063e-08", "\xf9\xc0\x00": "-2", "\xf9\x7c\x00": "  null", "\xf9\x7e\x00": " null", "\xf9\xfc\x00": "   null",
 		"\xfa\x3f\x00\x00\x00": "0.5", "\x3b\xff\xff\xff\xff\xff\xff\xff\xff": "-18446744073709552000", "\x3b\x7f\xff\xff\xff\xff\xff\xff\xff": "-9223372036854775808",
 		"\xc0\x61\x78": `"x"`, "\x7f\x61\x78\x60\x61\x79\xff": `"xy"`, "\xf7": "null",
 	} {
@@ -277,11 +279,72 @@ func TestCBORNumbers(t *testing.T) {
 	}
 }
 
+// TestNotFinite: numbers that are not finite reach CBOR as they are, in whatever
+// carries them, and JSON as null.
+func TestNotFinite(t *testing.T) {
+	s := start(t, Config{})
+	values := map[string]any{"n": math.NaN(), "list": []float32{float32(math.Inf(1)), 1}}
+	s.broker.command = func(context.Context, protocol.Command) (any, error) { return values, nil }
+	for i, subprotocol := range []string{protocol.SubprotocolCBOR, protocol.Subprotocol, protocol.Subprotocol} {
+		c := s.dial(t, &websocket.Dialer{Subprotocols: []string{subprotocol}, EnableCompression: i == 2}, nil)
+		isCBOR := subprotocol == protocol.SubprotocolCBOR
+		say := func(text string) {
+			kind, data := websocket.TextMessage, []byte(text)
+			if isCBOR {
+				kind, data = websocket.BinaryMessage, appendCBOR(nil, data)
+			}
+			if err := c.WriteMessage(kind, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hear := func(want string) {
+			t.Helper()
+			got := c.next()
+			if isCBOR {
+				var v any
+				if err := cbor.Unmarshal([]byte(got), &v); err != nil {
+					t.Fatalf("%x: %v", got, err)
+				}
+				got = fmt.Sprint(v)
+			}
+			if got != want {
+				t.Errorf("%s: got  %s\nwant %s", subprotocol, got, want)
+			}
+		}
+		pick := func(cborText, jsonText string) string {
+			if isCBOR {
+				return cborText
+			}
+			return jsonText
+		}
+		say(`{"op":"hello"}`)
+		c.next()
+		out := s.broker.out(uint64(i + 1))
+		out.Notify(protocol.Notify{
+			Source: "b1", Seq: 1, Robot: "r 0", Time: math.Inf(-1), Reading: []byte(`{"x": null,"y":[   null,null],"text":"a \" b"}`),
+			Subscriptions: []protocol.Matched{{ID: "a", Values: []byte(`{"m":  null}`)}},
+		}, time.Time{})
+		hear(pick(`map[index:0 interface: op:notify reading:map[text:a " b x:NaN y:[-Inf <nil>]] robot:r 0 seq:1 source:b1 subscriptions:[map[id:a values:map[m:+Inf]]] time:-Inf]`,
+			`{"op":"notify","source":"b1","seq":1,"robot":"r 0","interface":"","index":0,"time":null,"subscriptions":[{"id":"a","values":{"m":null}}],"reading":{"x":null,"y":[null,null],"text":"a \" b"}}`))
+		var burst Burst
+		out.NotifyWith(&burst, protocol.Notify{Source: "b1", Seq: 2, Reading: []byte(`{"x": null}`)}, time.Time{})
+		burst.Flush()
+		burst.Close()
+		hear(pick(`map[index:0 interface: op:notify reading:map[x:NaN] robot: seq:2 source:b1 subscriptions:[] time:0]`,
+			`{"op":"notify","source":"b1","seq":2,"robot":"","interface":"","index":0,"time":0,"subscriptions":[],"reading":{"x":null}}`))
+		out.Send(&protocol.Heartbeat{Broker: "b1", Time: math.NaN()})
+		hear(pick(`map[broker:b1 op:heartbeat time:NaN]`, `{"op":"heartbeat","broker":"b1","time":null}`))
+		say(`{"op":"command","id":"a","robot":"r0","name":"pose"}`)
+		hear(pick(`map[id:a ok:true op:reply result:map[list:[+Inf 1] n:NaN]]`, `{"op":"reply","id":"a","ok":true,"result":{"list":[null,1],"n":null}}`))
+	}
+}
+
 // FuzzCBOR checks that what is accepted becomes JSON, which comes back from
 // CBOR as it was, and that the CBOR library understands ours.
 func FuzzCBOR(f *testing.F) {
 	f.Add([]byte("\xa2\x62op\x65hello\x63num\xa1\x62b1\x1b\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Add([]byte("\x9f\xf9\x3c\x00\x20\xfb\x40\x09\x21\xfb\x54\x44\x2d\x18\xff"))
+	f.Add([]byte("\xf9\x7e\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		text, problem := jsonOfCBOR(b)
 		if problem != nil {

@@ -36,7 +36,7 @@ func (s *Server) handler() http.Handler {
 				refuse(w, http.StatusForbidden, protocol.Forbidden, "the token is not for all robots")
 				return
 			}
-			answerJSON(w, http.StatusOK, append(appendJSON(nil, give()), '\n'))
+			answerJSON(w, http.StatusOK, append(AppendJSON(nil, give()), '\n'))
 		}))
 	}
 	api("worlds/{name}", http.HandlerFunc(s.world))
@@ -62,11 +62,11 @@ func answerJSON(w http.ResponseWriter, status int, body []byte) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may have gone
+	_, _ = w.Write(protocol.Plain(body)) // the client may have gone
 }
 
 func refuse(w http.ResponseWriter, status int, code protocol.Code, message string) {
-	answerJSON(w, status, appendJSON(nil, &protocol.ErrorInfo{Code: code, Message: message}))
+	answerJSON(w, status, AppendJSON(nil, &protocol.ErrorInfo{Code: code, Message: message}))
 }
 
 // page serves static files: scripts only from here, in no other site's frame.
@@ -208,7 +208,7 @@ func (s *Server) list(what string) http.Handler {
 			refuse(w, http.StatusServiceUnavailable, p.Code, p.Message)
 			return
 		}
-		answerJSON(w, http.StatusOK, append(appendJSON(nil, result), '\n'))
+		answerJSON(w, http.StatusOK, append(AppendJSON(nil, result), '\n'))
 	})
 }
 

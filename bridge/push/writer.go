@@ -147,7 +147,7 @@ func (s *session) appendItem(buf *scratch, it *item) {
 	switch {
 	case s.cbor:
 		first = opBinary
-		buf.text = appendItemJSON(buf.text[:0], it)
+		buf.text = appendItemExact(buf.text[:0], it)
 		if s.raw.deflate {
 			buf.payload = appendCBOR(buf.payload[:0], buf.text)
 		} else {
@@ -172,6 +172,16 @@ func (s *session) appendItem(buf *scratch, it *item) {
 func appendItemJSON(dst []byte, it *item) []byte {
 	if it.message == nil {
 		return protocol.AppendNotify(dst, &it.notify)
+	}
+	from := len(dst)
+	dst = appendMessage(dst, it.message)
+	return append(dst[:from], protocol.Plain(dst[from:])...)
+}
+
+// appendItemExact appends what CBOR is made of.
+func appendItemExact(dst []byte, it *item) []byte {
+	if it.message == nil {
+		return protocol.AppendNotifyExact(dst, &it.notify)
 	}
 	return appendMessage(dst, it.message)
 }

@@ -9,6 +9,15 @@ import (
 // AppendNotify appends a notification in JSON: a head of its own and the
 // reading's shared bytes. It allocates nothing.
 func AppendNotify(dst []byte, n *Notify) []byte {
+	return AppendNotifyTail(appendNotifyHead(dst, n), n)
+}
+
+// AppendNotifyExact appends it as exact text: see Plain.
+func AppendNotifyExact(dst []byte, n *Notify) []byte {
+	return appendNotifyTail(appendNotifyHead(dst, n), n, true)
+}
+
+func appendNotifyHead(dst []byte, n *Notify) []byte {
 	dst = append(dst, `{"op":"notify","source":`...)
 	dst = AppendText(dst, n.Source)
 	dst = append(dst, `,"seq":`...)
@@ -17,12 +26,18 @@ func AppendNotify(dst []byte, n *Notify) []byte {
 		dst = append(dst, `,"skipped":`...)
 		dst = strconv.AppendUint(dst, n.Skipped, 10)
 	}
-	return AppendNotifyTail(dst, n)
+	return dst
 }
 
 // AppendNotifyTail appends what follows the numbers of a notification: all
 // that is known before they are given.
-func AppendNotifyTail(dst []byte, n *Notify) []byte {
+func AppendNotifyTail(dst []byte, n *Notify) []byte { return appendNotifyTail(dst, n, false) }
+
+func appendNotifyTail(dst []byte, n *Notify, exact bool) []byte {
+	text := Plain
+	if exact {
+		text = func(b []byte) []byte { return b }
+	}
 	dst = append(dst, `,"robot":`...)
 	dst = AppendText(dst, n.Robot)
 	dst = append(dst, `,"interface":`...)
@@ -30,7 +45,11 @@ func AppendNotifyTail(dst []byte, n *Notify) []byte {
 	dst = append(dst, `,"index":`...)
 	dst = strconv.AppendInt(dst, int64(n.Index), 10)
 	dst = append(dst, `,"time":`...)
-	dst = AppendFloat(dst, n.Time)
+	if exact {
+		dst = AppendExact(dst, n.Time, 64)
+	} else {
+		dst = AppendFloat(dst, n.Time)
+	}
 	dst = append(dst, `,"subscriptions":[`...)
 	for i := range n.Subscriptions {
 		m := &n.Subscriptions[i]
@@ -45,14 +64,14 @@ func AppendNotifyTail(dst []byte, n *Notify) []byte {
 		}
 		if m.Values != nil {
 			dst = append(dst, `,"values":`...)
-			dst = append(dst, m.Values...)
+			dst = append(dst, text(m.Values)...)
 		}
 		dst = append(dst, '}')
 	}
 	dst = append(dst, ']')
 	if n.Reading != nil {
 		dst = append(dst, `,"reading":`...)
-		dst = append(dst, n.Reading...)
+		dst = append(dst, text(n.Reading)...)
 	}
 	return append(dst, '}')
 }

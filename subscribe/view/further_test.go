@@ -8,6 +8,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/subscribe/protocol"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -111,7 +112,7 @@ func TestFurther(t *testing.T) {
 				}
 			})
 			r.Arrive(player.Reading{Device: dev(tt.interf, 2), Subtype: tt.subtype, Time: 7, Payload: tt.payload})
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := cmp.Diff(tt.want, string(protocol.Plain([]byte(got)))); diff != "" {
 				t.Error(diff)
 			}
 			if !json.Valid([]byte(got)) {
