@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,6 +148,14 @@ func (p *peer) send(messages ...any) {
 	}
 }
 
+// say sends text as it is.
+func (p *peer) say(text string) {
+	p.t.Helper()
+	if err := p.conn.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // cut ends the connection without a word.
 func (p *peer) cut() { p.conn.Close() }
 
@@ -198,8 +207,98 @@ func testLibrary(t *testing.T, chromium context.Context) {
 		"a refused hello's subscription":              testListedRefused,
 		"what was not told as handled is not resumed": testAnonymousAgain,
 		"a large hello shows its token":               testLargeHello,
+		"what is malformed ends the connection":       testMalformed,
+		"a stored state that is none":                 testStored,
+		"a broker that is not there":                  testNotThere,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newStage(t, chromium)) })
+	}
+}
+
+// What the client counts with is checked: what is malformed is told, given to
+// nobody, and ends the connection, and the client comes back.
+func testMalformed(t *testing.T, s *stage) {
+	s.do(`make({}); window.errors = []; c.on("state", (s) => s.error && errors.push(s.error.code + ": " + s.error.message)); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	for n, test := range []struct{ message, want string }{
+		{`{`, `a message that is not JSON`},
+		{`null`, `a message without op, expected an object that has one`},
+		{`[]`, `a message without op`},
+		{`{"op":"notify","source":"b","seq":"1"}`, `notify with seq "1", expected a number from 1`},
+		{`{"op":"notify","source":"b"}`, `notify with seq left out, expected a number from 1`},
+		{`{"op":"notify","source":"b","seq":null}`, `notify with seq null`},
+		{`{"op":"notify","source":"b","seq":0}`, `notify with seq 0`},
+		{`{"op":"notify","source":"b","seq":1.5}`, `notify with seq 1.5`},
+		{`{"op":"notify","source":"b","seq":9007199254740992}`, `notify with seq 9007199254740992`},
+		{`{"op":"notify","seq":1}`, `notify with source left out, expected text`},
+		{`{"op":"notify","source":"b","seq":2,"skipped":"1"}`, `notify with skipped "1", expected a number below seq`},
+		{`{"op":"notify","source":"b","seq":2,"skipped":2}`, `notify with skipped 2, expected a number below seq`},
+		{`{"op":"notify","source":"b","seq":1,"subscriptions":[null]}`, `notify with subscriptions [null], expected a list of objects with id`},
+		{`{"op":"gap","source":"b","from":"1","to":2}`, `gap with from "1", expected a number from 1`},
+		{`{"op":"gap","source":"b","from":3,"to":2}`, `gap with to 2, expected a number not below from`},
+		{`{"op":"gap","source":"b","from":1,"next":5}`, `gap with next 5, expected text`},
+		{`{"op":"subscribed","id":"a","sources":"b"}`, `subscribed with sources "b", expected a list of texts`},
+		{`{"op":"robot","robot":"r0"}`, `robot with state left out, expected text`},
+		{`{"op":"reply","id":"a"}`, `reply with ok left out, expected true or false`},
+		{`{"op":"error","code":"conflict","attachment":"9"}`, `error with attachment "9", expected a number from 0`},
+	} {
+		s.until(`c.state.name === "attached"`)
+		p.say(test.message)
+		p = s.accept()
+		h := p.hello()
+		s.until(fmt.Sprintf(`errors.length > %d`, n))
+		if got := value[string](s.page, fmt.Sprintf(`errors[%d]`, n)); !strings.HasPrefix(got, "bad_message: the broker broke the protocol: "+test.want) {
+			t.Errorf("%s: %s, want %s", test.message, got, test.want)
+		}
+		p.welcome(h)
+	}
+	p.send(notification("b", 1))
+	if got := s.says(1); len(got) != 1 || got[0] != "b 1" {
+		t.Errorf("told %q", got)
+	}
+	for _, message := range []string{
+		`{"op":"welcome","broker":"b","session":"one","attachment":"2","heartbeat":1}`,
+		`{"op":"welcome","broker":"b","session":"one","attachment":9007199254740991,"heartbeat":1}`,
+		`{"op":"welcome","broker":"b","attachment":2,"heartbeat":1}`,
+		`{"op":"welcome","broker":"b","session":"one","attachment":2}`,
+	} {
+		p.cut()
+		p = s.accept()
+		p.hello()
+		p.say(message)
+		p = s.accept()
+		p.welcome(p.hello())
+		s.until(`c.state.name === "attached"`)
+		if got := value[string](s.page, `errors.at(-1)`); !strings.Contains(got, "welcome with ") {
+			t.Errorf("%s: %s", message, got)
+		}
+	}
+}
+
+// A state that another program stored is no state: the client begins anew.
+func testStored(t *testing.T, s *stage) {
+	for _, state := range []string{
+		`"x"`, `[]`, `{ client: 5 }`, `{ client: "x", session: "one", attachment: "7" }`, `{ client: "x", session: "one", num: { b: "5" } }`,
+		`{ client: "x", session: "one", subscriptions: {} }`, `{ client: "x", session: "one", attachment: 2 ** 53 - 1 }`,
+	} {
+		s.do(`kept = ` + state + `; make({ store }); c.connect()`)
+		p := s.accept()
+		if h := p.hello(); h.Client == "" || h.Client == "x" || h.Session != "" || h.Attachment != nil {
+			t.Errorf("%s: %+v", state, h)
+		}
+	}
+}
+
+// An attempt that fails is told at once, and another follows.
+func testNotThere(t *testing.T, s *stage) {
+	s.do(`make({ brokers: ["ws://127.0.0.1:9/ws", location.origin.replace("http", "ws") + "/none", location.origin.replace("http", "ws") + "/ws"] });
+		window.errors = []; c.on("state", (s) => s.error && errors.push(s.error.code)); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	s.until(`c.state.name === "attached"`)
+	if got := value[[]string](s.page, `errors`); len(got) != 2 || got[0] != "unavailable" || got[1] != "unavailable" {
+		t.Errorf("told %q", got)
 	}
 }
 

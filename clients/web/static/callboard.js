@@ -30,6 +30,7 @@
  * console and stops nothing.
  */
 import { Emitter } from "./emitter.js";
+import { isState, read } from "./messages.js";
 import { Sequences } from "./sequences.js";
 import { Subscription } from "./subscription.js";
 
@@ -83,7 +84,7 @@ export class Client extends Emitter {
   #heard = 0; // ms, when the broker last said something
   #watched = 0; // ms, when that was last looked at
   #spared = false; // one look was put off
-  #timers = { retry: 0, watch: 0, ack: 0 };
+  #timers = { retry: 0, watch: 0, ack: 0, error: 0 };
 
   /**
    * @param {object} config
@@ -101,7 +102,8 @@ export class Client extends Emitter {
     if (!config.brokers?.length) throw new TypeError("callboard: no broker URL given");
     this.#config = { backoff: [250, 5000], store: null, token: "", ...config };
     if (config.anonymous && (config.client || config.store)) throw new TypeError("callboard: an anonymous client has no id and no store");
-    const stored = this.#config.store?.load() ?? null;
+    const left = this.#config.store?.load() ?? null;
+    const stored = isState(left) ? left : null;
     const own = stored && (!config.client || config.client === stored.client);
     const resumes = own && stored.session;
     this.#identity.client = config.anonymous ? "" : config.client || stored?.client || randomId();
@@ -204,6 +206,8 @@ export class Client extends Emitter {
     socket.onopen = () => this.#hello();
     socket.onmessage = (e) => this.#receive(e.data);
     socket.onclose = (e) => this.#lost(closeError(e));
+    // Browsers say close with the reason right behind it, and node says error alone of an attempt that failed.
+    socket.onerror = (e) => { this.#timers.error = setTimeout(() => this.#lost(closeError({ reason: e.message })), 0); };
     this.#timers.watch = setInterval(() => this.#watch(), 500);
   }
 
@@ -263,13 +267,8 @@ export class Client extends Emitter {
 
   #receive(text) {
     this.#heard = Date.now();
-    let m;
-    try {
-      m = JSON.parse(text);
-    } catch {
-      this.emit("fault", { source: "", reason: "a message that is not JSON" });
-      return;
-    }
+    const { message: m, wrong } = read(text);
+    if (wrong) return this.#lost(new CallboardError({ code: "bad_message", message: `the broker broke the protocol: ${wrong}` }));
     switch (m.op) {
       case "notify": return this.#notified(m);
       case "welcome": return this.#welcomed(m);
@@ -401,12 +400,14 @@ export class Client extends Emitter {
   #drop() {
     clearInterval(this.#timers.watch);
     clearTimeout(this.#timers.ack);
+    clearTimeout(this.#timers.error);
     this.#timers.ack = 0;
     const socket = this.#socket;
     this.#socket = null;
     if (!socket) return;
     this.#save();
     socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.onerror = () => {}; // of what is closed before it is open
     socket.close();
     const error = new CallboardError({ code: "unavailable", message: "the connection was lost before the answer" });
     for (const r of this.#requests.values()) r.reject(error);
