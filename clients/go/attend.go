@@ -67,7 +67,7 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 	case protocol.OpWelcome:
 	case protocol.OpError:
 		var e protocol.Error
-		if err := json.Unmarshal(text, &e); err != nil {
+		if err := decode(text, &e, checkError); err != nil {
 			return fmt.Errorf("broker %s: error: %w", conn.url, err)
 		}
 		c.mu.Lock()
@@ -78,11 +78,8 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 		return fmt.Errorf("broker %s answered hello with %q, expected welcome", conn.url, op)
 	}
 	var w protocol.Welcome
-	if err := json.Unmarshal(text, &w); err != nil {
+	if err := decode(text, &w, checkWelcome); err != nil {
 		return fmt.Errorf("broker %s: welcome: %w", conn.url, err)
-	}
-	if w.Session == "" || w.Broker == "" || !(w.Heartbeat > 0 && w.Heartbeat <= 3600) {
-		return fmt.Errorf("broker %s: welcome without session, broker or heartbeat: %.200s", conn.url, text)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,12 +167,12 @@ func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 		err = c.takeGap(conn, text)
 	case protocol.OpRobot:
 		var r protocol.Robot
-		if err = json.Unmarshal(text, &r); err == nil {
+		if err = decode(text, &r, checkRobot); err == nil {
 			err = c.locked(conn, func() error { return c.settle(func() { c.takeRobot(conn, r, len(text)) }) })
 		}
 	case protocol.OpSubscribed:
 		var s protocol.Subscribed
-		if err = json.Unmarshal(text, &s); err == nil {
+		if err = decode(text, &s, checkSubscribed); err == nil {
 			err = c.locked(conn, func() error {
 				return c.settle(func() { c.takeSubscribed(conn, s) })
 			})
@@ -184,7 +181,7 @@ func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 		err = c.takeReply(conn, text)
 	case protocol.OpError:
 		var e protocol.Error
-		if err = json.Unmarshal(text, &e); err == nil {
+		if err = decode(text, &e, checkError); err == nil {
 			err = c.takeError(conn, e)
 		}
 	case protocol.OpHeartbeat:
@@ -257,7 +254,7 @@ func (c *Client) source(name string) (*sequence, error) {
 
 func (c *Client) takeNotify(conn *connection, text []byte) error {
 	n := &Notification{Raw: text}
-	if err := json.Unmarshal(text, &n.Notify); err != nil {
+	if err := decode(text, &n.Notify, checkNotify); err != nil {
 		return err
 	}
 	return c.locked(conn, func() error {
@@ -284,7 +281,7 @@ func (c *Client) takeNotify(conn *connection, text []byte) error {
 
 func (c *Client) takeGap(conn *connection, text []byte) error {
 	g := &Gap{}
-	if err := json.Unmarshal(text, &g.Gap); err != nil {
+	if err := decode(text, &g.Gap, checkGap); err != nil {
 		return err
 	}
 	return c.locked(conn, func() error {
