@@ -355,7 +355,7 @@ func (b *Broker) tellState(s *session, v *roster, a *Availability, seen uint64, 
 	case away:
 		s.toldUp(b, at, a.Robot)
 		b.tellRobot(s, at, a.Robot, protocol.RobotUp, up.Since, nil)
-	case at == v && seen > 0 && a.Gone > seen: // it was away meanwhile
+	case at == v && (seen > 0 && a.Gone > seen || s.missed[a.Robot]): // it was away meanwhile
 		b.tellRobot(s, v, a.Robot, protocol.RobotAway, a.Before, nil)
 		b.tellRobot(s, v, a.Robot, protocol.RobotUp, a.Since, nil)
 		s.toldUp(b, v, a.Robot)
@@ -374,7 +374,7 @@ func (b *Broker) tellRoster(s *session, v *roster, seen uint64) {
 	for _, name := range v.names {
 		a := v.robots[name]
 		_, away := s.away[name]
-		news := !a.Up || v.out || away || seen > 0 && (a.Gone > seen || a.Dropped > seen)
+		news := !a.Up || v.out || away || s.missed[name] || seen > 0 && (a.Gone > seen || a.Dropped > seen)
 		if news && s.wants(name) {
 			b.tellState(s, v, a, seen, nil)
 		}

@@ -14,7 +14,8 @@ type told struct {
 	// upTo tells, of source brokers, up to which version of their robots it was
 	// told, when it was here last.
 	upTo   map[BrokerID]uint64
-	toldAt uint64 // the attachment under which that was
+	missed map[string]bool // robots that are away by what was told, of which its hello does not know
+	toldAt uint64          // the attachment under which that was
 
 	// A session that comes from another edge awaits what was told there, of each
 	// source broker for so many periods' ends. After those that edge is dead.
@@ -33,11 +34,13 @@ func (s *session) toldAway(b *Broker, v *roster, robot string) {
 		s.away = map[string]BrokerID{}
 	}
 	s.away[robot] = v.broker
+	delete(s.missed, robot)
 	b.recordTold(s, v.broker, v.version, robot, true)
 }
 
 func (s *session) toldUp(b *Broker, v *roster, robot string) {
 	delete(s.away, robot)
+	delete(s.missed, robot)
 	b.recordTold(s, v.broker, v.version, robot, false)
 }
 
@@ -114,6 +117,9 @@ func (b *Broker) listAway(s *session, robots []string) {
 		if !listed[robot] {
 			source := s.away[robot]
 			delete(s.away, robot)
+			if !s.roamed { // else it may have been told elsewhere that it is up
+				s.miss(robot)
+			}
 			b.recordTold(s, source, 0, robot, false)
 		}
 	}
@@ -126,6 +132,16 @@ func (b *Broker) listAway(s *session, robots []string) {
 			b.recordTold(s, "", 0, robot, true)
 		}
 	}
+}
+
+func (s *session) miss(robot string) {
+	if _, away := s.away[robot]; away {
+		return
+	}
+	if s.missed == nil {
+		s.missed = map[string]bool{}
+	}
+	s.missed[robot] = true
 }
 
 // passAwaits ends the waiting for edges that are dead.
@@ -186,8 +202,9 @@ func (b *Broker) onTold(m *Told) {
 		return
 	}
 	s.toldAt = m.Attachment
-	b.takeTold(s, m)
-	if last := s.free || m.Attachment+1 == s.epoch.Attachment; !last {
+	last := s.free || m.Attachment+1 == s.epoch.Attachment
+	b.takeTold(s, m, last)
+	if !last {
 		return // there may be one that knows more
 	}
 	if m.Whole { // of others that edge has told nothing
@@ -206,7 +223,7 @@ func (m *Told) covers(id BrokerID) bool {
 }
 
 // takeTold replaces what is known of the source brokers that are awaited.
-func (b *Broker) takeTold(s *session, m *Told) {
+func (b *Broker) takeTold(s *session, m *Told, last bool) {
 	awaited := func(id BrokerID) bool { _, is := s.awaits[id]; return is || !s.follows(b, id) }
 	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
 		if source := s.away[robot]; awaited(source) && m.covers(source) && !s.listed {
@@ -228,7 +245,11 @@ func (b *Broker) takeTold(s *session, m *Told) {
 		}
 	}
 	for _, a := range m.Away {
-		if awaited(a.Broker) && !s.listed {
+		switch {
+		case !awaited(a.Broker):
+		case s.listed && last:
+			s.miss(a.Robot)
+		case !s.listed:
 			s.away[a.Robot] = a.Broker
 			b.recordTold(s, a.Broker, s.upTo[a.Broker], a.Robot, true)
 		}

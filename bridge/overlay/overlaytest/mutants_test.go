@@ -263,7 +263,7 @@ var mutants = []mutant{
 	{rule: "robots: and what was lost is asked for", file: "availability.go",
 		from: "	b.route(from, b.robotsSince(m.Version))\n", to: "	b.route(from, &Robots{From: m.Version, Version: m.Version})\n"},
 	{rule: "robots: who was away meanwhile is told to have been", file: "availability.go",
-		from: "	case at == v && seen > 0 && a.Gone > seen:", to: "	case at == nil && seen > 0 && a.Gone > seen:"},
+		from: "	case at == v && (seen > 0 && a.Gone > seen || s.missed[a.Robot]):", to: "	case at == nil && (seen > 0 && a.Gone > seen || s.missed[a.Robot]):"},
 	{rule: "robots: what is away counts only once", file: "availability.go",
 		from: "	case up == nil && !away:", to: "	case up == nil:"},
 	{rule: "robots: a robot that is withdrawn is away", file: "availability.go",

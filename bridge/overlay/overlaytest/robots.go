@@ -90,7 +90,7 @@ func (p *client) truthful() string {
 		for _, robot := range sortedKeys(s.away) {
 			return "it takes " + robot + " for away"
 		}
-		if !p.c.calmRobots || p.anonymous {
+		if !p.c.calmRobots || p.anonymous || p.lists { // what was written in vain may have been the word
 			continue
 		}
 		for i := range p.c.brokers {
