@@ -85,6 +85,9 @@ func (b *Broker) robotState(in *RobotState) {
 	}
 	r.now = &a
 	if !r.refused {
+		if in.State == protocol.RobotAway {
+			b.endStates(r.name)
+		}
 		old := b.own.put(&a)
 		b.tellChange(&b.own, &a, old, before)
 	}
@@ -112,6 +115,7 @@ func (b *Broker) disappear(r *robot) {
 	if old == nil {
 		return
 	}
+	b.endStates(r.name)
 	before, version := b.own.version, b.ownVersion()
 	gone := &Availability{Robot: r.name, Since: b.now, Before: old.Since, Changed: version, Gone: version}
 	if !old.Up && old.Before == 0 {

@@ -103,6 +103,23 @@ type PassedRecord struct {
 	From, To uint64
 }
 
+// StateRecord says that a subscription to changes was given as true of the
+// reading's robot, and not as false since. A broker does not give it: it follows
+// from what Givens name. A store that has condensed them does, before the Givens.
+type StateRecord struct {
+	Handle  Handle
+	ID      string
+	Seq     uint64 // that it was given with
+	Reading *Reading
+	Values  []byte // of a subscription that selects
+}
+
+// StatesEnded says that the states of a subscription to changes count no more.
+type StatesEnded struct {
+	Handle Handle
+	ID     string
+}
+
 // ToldRecord says that a session's client was told what has become of Source's
 // robots, up to Version (0: as before); and that it was told that Robot is away,
 // or not any more. Robot "": none.
@@ -114,6 +131,8 @@ type ToldRecord struct {
 	Away    bool
 }
 
+func (*StateRecord) record()            {}
+func (*StatesEnded) record()            {}
 func (*ToldRecord) record()             {}
 func (*StampRecord) record()            {}
 func (*SessionRecord) record()          {}

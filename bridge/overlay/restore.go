@@ -67,6 +67,14 @@ func (b *Broker) restore(records []Record) {
 			b.restoreGap(r)
 		case *PassedRecord:
 			b.restorePassed(r)
+		case *StateRecord:
+			if e := b.entries[r.Handle]; e != nil && r.Reading != nil {
+				e.trues.put(r.ID, r.Reading, r.Values, r.Seq)
+			}
+		case *StatesEnded:
+			if e := b.entries[r.Handle]; e != nil {
+				delete(e.trues, r.ID)
+			}
 		case *ToldRecord:
 			if s := b.sessions[r.Client]; s != nil {
 				s.restoreTold(r)
@@ -141,7 +149,11 @@ func (b *Broker) restoreFar(r *EntryRecord) {
 func (b *Broker) restoreGiven(r *GivenRecord) {
 	for _, hit := range r.Hits {
 		e := b.entries[hit.Handle]
-		if e == nil || hit.Seq <= e.buf.num || r.Reading == nil {
+		if e == nil || r.Reading == nil {
+			continue
+		}
+		e.trues.note(r.Reading, hit.Names, hit.Seq)
+		if hit.Seq <= e.buf.num {
 			continue
 		}
 		if at := len(e.buf.items); at > e.buf.head && e.buf.items[at-1].to() >= hit.Seq {
@@ -225,6 +237,13 @@ func (b *Broker) start(lost bool) {
 		s.seen = b.now
 		if !lost || b.doubt(s) {
 			b.startSession(s)
+		}
+	}
+	for _, h := range slices.Sorted(maps.Keys(b.entries)) { // all robots are away now
+		if e := b.entries[h]; !e.inbox.ended {
+			for _, robot := range e.trues.robots() {
+				b.endStatesOf(e, robot)
+			}
 		}
 	}
 }

@@ -249,6 +249,7 @@ func (b *Broker) changeMembers(e *entry, drop []string, put []Member, whole bool
 		added = append(added, s)
 	}
 	b.recordEntry(e)
+	b.forgetStates(e, drop, added)
 	b.install(e, whole, drop, added, added)
 }
 

@@ -24,9 +24,10 @@ type entry struct {
 	seen      Instant
 	sets      setPoints // by Install.Set, those that numbers are still given by
 	points    setPoints // by number
-	quiet     bool      // nothing was sent since the last refresh (A2)
-	sent      uint64    // the highest number that has gone to another broker
-	known     uint64    // the highest number that anyone beside this broker can know of: a higher one is of what its store has lost
+	trues     trueStates
+	quiet     bool   // nothing was sent since the last refresh (A2)
+	sent      uint64 // the highest number that has gone to another broker
+	known     uint64 // the highest number that anyone beside this broker can know of: a higher one is of what its store has lost
 
 	// What was tested by a set before the matcher had it everywhere: it comes
 	// after all that was tested by the set before.
@@ -126,6 +127,7 @@ func (b *Broker) takeIn(e *entry, drop []string, put, tell []*sub) {
 	}
 	b.recordEntry(e)
 	if len(drop)+len(put)+len(tell) > 0 {
+		b.forgetStates(e, drop, put)
 		b.install(e, false, drop, put, tell)
 	}
 }
@@ -205,6 +207,7 @@ func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision u
 	seq := e.next
 	e.next++
 	b.stats.Given++
+	e.trues.note(r, names, seq)
 	e.sets.prune(revision)
 	e.points.add(seq, e.sets.at(revision))
 	size := itemSize(r, names)

@@ -27,6 +27,7 @@ var (
 	bucketSessions = []byte("sessions")      // client → session
 	bucketSubs     = []byte("subscriptions") // client, NUL, id → subscription
 	bucketTold     = []byte("told")          // client, NUL, name → what it was told of robots
+	bucketStates   = []byte("states")        // handle, id, NUL, robot → state of a subscription to changes that is true
 	bucketMembers  = []byte("members")       // handle, id → subscription of an entry's own set
 	bucketEntries  = []byte("entries")       // handle → entry, and what has become of its numbers
 	bucketReadings = []byte("readings")      // id → reading with all keys that it was given to
@@ -107,7 +108,7 @@ func (s *Store) readDatabase(path string) (err error) {
 	return s.db.View(s.load)
 }
 
-var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketEntries, bucketMembers, bucketReadings}
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketStates, bucketEntries, bucketMembers, bucketReadings}
 
 // errNew says that a database has nothing in it yet.
 var errNew = errors.New("the database is new")
@@ -241,6 +242,7 @@ func (s *Store) load(tx *bbolt.Tx) error {
 		each(bucketTold, "what was told", func(_ []byte, d *decoder) error { s.restore(d.told()); return d.err }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { return s.loadEntry(d, left) }),
 		each(bucketMembers, "member", func(_ []byte, d *decoder) error { s.restore(d.entrySubscription()); return d.err }),
+		each(bucketStates, "state", func(_ []byte, d *decoder) error { s.restore(d.state()); return d.err }),
 		each(bucketReadings, "reading", func(k []byte, d *decoder) error { return s.loadReading(readNumber(k), d, left) }),
 		s.loaded(left),
 	)
@@ -344,5 +346,6 @@ func (s *Store) loaded(left map[overlay.Handle]*loading) error {
 	clear(x.dirtyTold)
 	clear(x.dirtyEntries)
 	clear(x.dirtyMembers)
+	clear(x.dirtyStates)
 	return nil
 }

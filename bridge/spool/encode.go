@@ -30,6 +30,8 @@ const (
 	kindEntrySubscriptionEnded
 	kindUnsureSession
 	kindTold
+	kindState
+	kindStatesEnded
 )
 
 // Flags of an entry.
@@ -86,6 +88,10 @@ func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
 			return nil, err
 		}
 		return append(append(b, kindEntrySubscription), value...), nil
+	case *overlay.StateRecord:
+		return appendState(append(b, kindState), r), nil
+	case *overlay.StatesEnded:
+		return appendText(binary.AppendUvarint(append(b, kindStatesEnded), uint64(r.Handle)), r.ID), nil
 	case *overlay.ToldRecord:
 		return appendTold(append(b, kindTold), r), nil
 	case *overlay.EntrySubscriptionEnded:
@@ -128,6 +134,14 @@ func appendEntrySubscription(b []byte, r *overlay.EntrySubscription) ([]byte, er
 	b = binary.AppendUvarint(b, uint64(r.Handle))
 	b = binary.AppendUvarint(b, r.Born)
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...), nil
+}
+
+func appendState(b []byte, r *overlay.StateRecord) []byte {
+	b = binary.AppendUvarint(b, uint64(r.Handle))
+	b = appendText(b, r.ID)
+	b = binary.AppendUvarint(b, r.Seq)
+	b = appendReading(b, r.Reading)
+	return appendText(b, string(r.Values))
 }
 
 func appendTold(b []byte, r *overlay.ToldRecord) []byte {
@@ -344,6 +358,14 @@ func (d *decoder) entrySubscription() *overlay.EntrySubscription {
 	return r
 }
 
+func (d *decoder) state() *overlay.StateRecord {
+	r := &overlay.StateRecord{Handle: overlay.Handle(d.uvarint()), ID: d.text(), Seq: d.uvarint(), Reading: d.reading()}
+	if values := d.bytes(); len(values) > 0 {
+		r.Values = values
+	}
+	return r
+}
+
 func (d *decoder) told() *overlay.ToldRecord {
 	return &overlay.ToldRecord{Client: d.text(), Source: overlay.BrokerID(d.text()), Version: d.uvarint(), Robot: d.text(), Away: d.byte() == 1}
 }
@@ -431,6 +453,10 @@ func (d *decoder) record() overlay.Record {
 		return &overlay.GapRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint(), New: d.uvarint(), Why: overlay.Why(d.byte())}
 	case kindPassed:
 		return &overlay.PassedRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint()}
+	case kindState:
+		return d.state()
+	case kindStatesEnded:
+		return &overlay.StatesEnded{Handle: overlay.Handle(d.uvarint()), ID: d.text()}
 	case kindTold:
 		return d.told()
 	case kindEntrySubscription:

@@ -38,6 +38,8 @@ func all() []overlay.Record {
 		&overlay.EntryRecord{Handle: 301, Key: overlay.Key{Client: "x", Session: overlay.Session(epoch), Source: "b1", Stamp: 5}, Epoch: epoch, Own: true},
 		&overlay.EntrySubscription{Handle: 301, Born: 9, Subscription: sub("b", "all")},
 		&overlay.EntrySubscriptionEnded{Handle: 301, ID: "b"},
+		&overlay.StateRecord{Handle: 301, ID: "b", Seq: 3, Reading: &overlay.Reading{Robot: "r0", Interface: "laser", JSON: []byte(`{}`)}, Values: []byte(`{"v":1}`)},
+		&overlay.StatesEnded{Handle: 301, ID: "b"},
 		&overlay.ToldRecord{Client: "x", Source: "b2", Version: 1 << 40},
 		&overlay.ToldRecord{Client: "x", Source: "b2", Robot: "r0", Away: true},
 	}

@@ -16,8 +16,9 @@ type index struct {
 	dirtyTold     map[subKey]bool // by client, and the name of what it was told of
 	dirtyEntries  map[overlay.Handle]bool
 	dirtyMembers  map[memberKey]bool
-	fresh         []*heldState // readings that the database does not have
-	deletedIDs    []uint64     // readings that it has
+	dirtyStates   map[stateKey]*overlay.StateRecord // nil: it is true no more
+	fresh         []*heldState                      // readings that the database does not have
+	deletedIDs    []uint64                          // readings that it has
 }
 
 type subKey struct{ client, id string }
@@ -42,6 +43,7 @@ func toldUpTo(source overlay.BrokerID) string { return "s" + string(source) }
 type entryState struct {
 	record  overlay.EntryRecord
 	members map[string]*overlay.EntrySubscription // its own set
+	trues   map[stateKey]bool
 	items   []itemState
 	head    int
 	since   uint64 // the newest reading when the entry came: those up to it are not its, though their hits may name its handle
@@ -52,7 +54,7 @@ func newIndex() *index {
 	return &index{
 		sessions: map[string]*sessionState{}, entries: map[overlay.Handle]*entryState{},
 		dirtySessions: map[string]bool{}, dirtySubs: map[subKey]bool{}, dirtyTold: map[subKey]bool{}, dirtyEntries: map[overlay.Handle]bool{},
-		dirtyMembers: map[memberKey]bool{},
+		dirtyMembers: map[memberKey]bool{}, dirtyStates: map[stateKey]*overlay.StateRecord{},
 	}
 }
 
@@ -116,6 +118,7 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 				x.drop(&e.items[i])
 			}
 			x.dropMembers(r.Handle, e)
+			x.endStates(e, "")
 			delete(x.entries, r.Handle)
 			x.dirtyEntries[r.Handle] = true
 		}
@@ -134,6 +137,15 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 		}
 	case *overlay.GivenRecord:
 		x.given(r, encoded)
+		x.states(r)
+	case *overlay.StateRecord:
+		if e := x.entries[r.Handle]; e != nil {
+			x.isTrue(e, stateKey{r.Handle, r.ID, r.Reading.Robot}, r)
+		}
+	case *overlay.StatesEnded:
+		if e := x.entries[r.Handle]; e != nil {
+			x.endStates(e, r.ID)
+		}
 	case *overlay.AckedRecord:
 		x.acked(r.Handle, r.Num)
 	case *overlay.GapRecord:

@@ -24,7 +24,13 @@ type plan struct {
 	told     []plannedTold
 	entries  []plannedEntry
 	members  []*overlay.EntrySubscription
+	states   []plannedState
 	readings []plannedReading
+}
+
+type plannedState struct {
+	key    stateKey
+	record *overlay.StateRecord
 }
 
 type plannedTold struct {
@@ -100,7 +106,15 @@ func (s *Store) makePlan() {
 			p.deletes = append(p.deletes, change{bucketMembers, memberKeyBytes(k.handle, k.id)})
 		}
 	}
+	for k, r := range x.dirtyStates {
+		if r != nil {
+			p.states = append(p.states, plannedState{k, r})
+		} else {
+			p.deletes = append(p.deletes, change{bucketStates, k.bytes()})
+		}
+	}
 	x.stampDirty, x.fresh, x.deletedIDs = false, nil, nil
+	x.dirtyStates = map[stateKey]*overlay.StateRecord{}
 	x.dirtySessions, x.dirtySubs, x.dirtyEntries = map[string]bool{}, map[subKey]bool{}, map[overlay.Handle]bool{}
 	x.dirtyMembers, x.dirtyTold = map[memberKey]bool{}, map[subKey]bool{}
 	s.plan = p
@@ -130,7 +144,7 @@ func (s *Store) commit() error {
 }
 
 func (x *index) clean() bool {
-	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyTold)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.fresh)+len(x.deletedIDs) == 0
+	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyTold)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.dirtyStates)+len(x.fresh)+len(x.deletedIDs) == 0
 }
 
 // bringToDisk carries the plan out. If that fails the plan stays for the next try.
@@ -231,6 +245,11 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 			continue // Append has told
 		}
 		if err := put(tx, bucketSubs, subKeyBytes(r.Client, r.Subscription.ID), value); err != nil {
+			return err
+		}
+	}
+	for _, st := range p.states {
+		if err := put(tx, bucketStates, st.key.bytes(), appendState(nil, st.record)); err != nil {
 			return err
 		}
 	}
