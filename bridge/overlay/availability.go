@@ -29,6 +29,10 @@ type roster struct {
 	missed  int      // periods' ends since it was heard of
 	heard   Instant
 	out     bool // it is out of reach
+
+	again []StateAgain // to be asked for, until an answer has come
+	asked uint64       // numbers them
+	ask   bool         // at the end of this step
 }
 
 // watcher is an edge that is told of changes of this broker's robots.
@@ -138,7 +142,12 @@ func (b *Broker) onWatch(from BrokerID, m *Watch) {
 		b.watchers[from] = w
 	}
 	w.until, w.version = b.lease(), b.own.version
-	b.route(from, b.robotsSince(m.Version))
+	answer := b.robotsSince(m.Version)
+	answer.Asked = m.Asked
+	b.route(from, answer)
+	for i := range m.Again {
+		b.onAgain(&m.Again[i])
+	}
 }
 
 // robotsSince gives what has changed of this broker's robots since a version.
@@ -194,7 +203,7 @@ func (b *Broker) unuse(id BrokerID) {
 
 func (b *Broker) watch(v *roster) {
 	if b.path(v.broker) != nil {
-		b.route(v.broker, &Watch{Version: v.version})
+		b.route(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked})
 	}
 }
 
@@ -209,16 +218,20 @@ func (b *Broker) passRosters() {
 		if v.missed >= outPeriods && !v.out && v.version > 0 {
 			v.out = true
 			b.tellReach(v)
+			for _, s := range slices.Clone(b.order) {
+				b.settleStates(s)
+			}
 		}
 		v.missed++
 		b.watch(v)
 	}
 }
 
-// watchAgain asks those that have not answered, now that paths may have changed.
+// watchAgain asks at once, now that paths have changed: a source broker may have
+// begun another life.
 func (b *Broker) watchAgain() {
 	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
-		if v := b.rosters[id]; v.users > 0 && (v.version == 0 || v.missed > 0) {
+		if v := b.rosters[id]; v.users > 0 {
 			b.watch(v)
 		}
 	}
@@ -232,6 +245,9 @@ func (b *Broker) onRobots(from BrokerID, m *Robots) {
 	}
 	back := v.out
 	v.missed, v.heard, v.out = 0, b.now, false
+	if m.Asked == v.asked {
+		v.again = nil
+	}
 	switch {
 	case v.version == 0 && m.From == 0:
 		b.beginRoster(v, m)
@@ -242,6 +258,10 @@ func (b *Broker) onRobots(from BrokerID, m *Robots) {
 	}
 	if back {
 		b.tellReach(v)
+	}
+	if v.ask {
+		v.ask = false
+		b.watch(v)
 	}
 }
 
@@ -359,6 +379,7 @@ func (b *Broker) tellState(s *session, v *roster, a *Availability, seen uint64, 
 	case away:
 		s.toldUp(b, at, a.Robot)
 		b.tellRobot(s, at, a.Robot, protocol.RobotUp, up.Since, nil)
+		b.askAgain(s, at, a.Robot)
 	case at == v && (seen > 0 && a.Gone > seen || s.missed[a.Robot]): // it was away meanwhile
 		b.tellRobot(s, v, a.Robot, protocol.RobotAway, a.Before, nil)
 		b.tellRobot(s, v, a.Robot, protocol.RobotUp, a.Since, nil)

@@ -300,7 +300,7 @@ func (b *Broker) deliver(in *inbox, it Item) {
 	case ItemPassed:
 		buf.last = it.To
 	default:
-		names := in.members.liveThere(it.Names, it.Set)
+		names := in.session.judge(in.key.Source, it.From, it.Reading, in.members.liveThere(it.Names, it.Set))
 		if len(names) == 0 {
 			b.stats.Passed++
 			buf.last = it.To

@@ -293,7 +293,18 @@ type SourceBroker struct {
 // Watch asks a source broker for its robots' availability: once a period, and
 // at once by an edge that knows nothing of them. That an answer comes shows
 // that the source broker is in reach. For a lease it tells of changes unasked.
-type Watch struct{ Version uint64 }
+type Watch struct {
+	Version uint64
+	Again   []StateAgain // states to be given again
+	Asked   uint64       // numbers these: the answer tells it
+}
+
+// StateAgain asks for what is true of a robot, for a key's subscriptions to
+// changes: its client was told that the robot was away.
+type StateAgain struct {
+	Key   Key
+	Robot string
+}
 
 // Robots answers a Watch, or tells of a change: all that has changed since a
 // version, maybe nothing.
@@ -301,6 +312,7 @@ type Robots struct {
 	From, Version uint64
 	Whole         bool // Robots are all there are
 	Robots        []Availability
+	Asked         uint64 // of the Watch that it answers
 }
 
 // Availability is what has become of a robot, as the broker that reads it sees
@@ -326,6 +338,18 @@ type Told struct {
 	Seen       []SeenSource
 	Awaited    []SeenSource // that edge was waiting itself; since these it has told nothing
 	Away       []AwayRobot
+	States     []HeldState
+}
+
+// HeldState is a state of a subscription to changes that has come to a client as
+// true; Over: and was told to be false in the source broker's place.
+type HeldState struct {
+	ID      string
+	Source  BrokerID
+	Seq     uint64
+	Reading *Reading
+	Values  []byte
+	Over    bool
 }
 
 // SeenSource is a source broker, and the version of its robots up to which a

@@ -28,6 +28,7 @@ func (b *Broker) passTime() {
 		}
 		b.refreshKeys(s)
 		b.passAwaits(s)
+		b.settleStates(s)
 		if s.elsewhere != 0 {
 			b.handTold(s)
 		}

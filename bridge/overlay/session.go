@@ -45,6 +45,7 @@ type session struct {
 
 	newestEdge BrokerID // where the newest attachment is
 	told
+	states farStates
 }
 
 // set is all subscriptions of a client: of its session at the edge, and of its

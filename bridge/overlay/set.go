@@ -22,6 +22,7 @@ func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revis
 	if !known {
 		added.since = s.endedAt
 	}
+	delete(s.states, subscription.ID)
 	if !s.anonymous {
 		b.record(&SubscriptionRecord{Client: s.client, Born: added.born, Subscription: subscription})
 	}
@@ -86,6 +87,7 @@ func (b *Broker) takeSub(s *set, old *sub) {
 // endSub takes a subscription out of the set for good.
 func (b *Broker) endSub(s *session, old *sub) {
 	b.takeSub(s.set, old)
+	delete(s.states, old.ID)
 	s.endedAt = s.epoch
 	s.ends++
 	s.pending = slices.DeleteFunc(s.pending, func(p pending) bool { return p.id == old.ID })

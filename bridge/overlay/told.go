@@ -88,7 +88,7 @@ func (b *Broker) noteSeen(s *session) {
 // awaitTold has a session that comes from another edge, or may have been at one,
 // wait for what was told there.
 func (b *Broker) awaitTold(s *session, free bool) {
-	s.roamed, s.free = true, free
+	s.roamed, s.free, s.states = true, free, nil
 	if s.awaits == nil {
 		s.awaits = map[BrokerID]int{}
 	}
@@ -186,6 +186,20 @@ func (b *Broker) handTold(s *session) {
 	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
 		m.Away = append(m.Away, AwayRobot{robot, s.away[robot]})
 	}
+	if e := b.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}); e != nil {
+		for _, id := range slices.Sorted(maps.Keys(e.trues)) {
+			for _, robot := range slices.Sorted(maps.Keys(e.trues[id])) {
+				st := e.trues[id][robot]
+				m.States = append(m.States, HeldState{id, b.cfg.ID, st.seq, st.reading, st.values, false})
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.states)) {
+		for _, robot := range slices.Sorted(maps.Keys(s.states[id])) {
+			st := s.states[id][robot]
+			m.States = append(m.States, HeldState{id, st.source, st.seq, st.reading, st.values, st.over})
+		}
+	}
 	b.route(s.newestEdge, m)
 }
 
@@ -204,6 +218,14 @@ func (b *Broker) onTold(m *Told) {
 	s.toldAt = m.Attachment
 	last := s.free || m.Attachment+1 == s.epoch.Attachment
 	b.takeTold(s, m, last)
+	for _, h := range m.States { // what has come here since is newer
+		if h.Reading == nil || s.subs[h.ID] == nil {
+			continue
+		}
+		if old := s.states[h.ID][h.Reading.Robot]; old == nil || old.handed {
+			s.states.put(h.ID, h.Reading.Robot, &farState{trueState{h.Reading, h.Values, h.Seq}, h.Source, h.Over, true})
+		}
+	}
 	if !last {
 		return // there may be one that knows more
 	}

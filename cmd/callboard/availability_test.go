@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"callboard/bridge/benchtest"
 	callboard "callboard/clients/go"
 	processes "callboard/cmd/callboard/bench/network"
 	"callboard/subscribe/protocol"
@@ -20,6 +22,7 @@ type heard struct {
 	mu     sync.Mutex
 	robots map[string][]string
 	states map[string][]bool
+	state  map[string]bool // the last one
 }
 
 func (h *heard) take(e callboard.Event, _ time.Time) {
@@ -31,10 +34,17 @@ func (h *heard) take(e callboard.Event, _ time.Time) {
 	case *callboard.Notification:
 		for _, s := range e.Subscriptions {
 			if s.State != nil {
-				h.states[e.Robot] = append(h.states[e.Robot], *s.State)
+				h.states[e.Robot], h.state[e.Robot] = append(h.states[e.Robot], *s.State), *s.State
 			}
 		}
 	}
+}
+
+// last is the state that was told last of a robot.
+func (h *heard) last(robot string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state[robot]
 }
 
 // taken gives and forgets what was told of a robot.
@@ -54,7 +64,7 @@ func TestAvailability(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	n, err := processes.Start(ctx, processes.Config{
 		Dir: t.TempDir(), Brokers: 3, Sources: []int{2, 2}, Heartbeat: 300 * time.Millisecond, PlayerLinks: true,
@@ -70,15 +80,30 @@ func TestAvailability(t *testing.T) {
 	}()
 	both := []int{0, 1}
 	var programs []*processes.Program
+	var clients []*callboard.Client
 	var told []*heard
 	for i, name := range []string{"stays", "moves"} {
-		h := &heard{robots: map[string][]string{}, states: map[string][]bool{}}
+		h := &heard{robots: map[string][]string{}, states: map[string][]bool{}, state: map[string]bool{}}
 		p, err := n.NewProgram(ctx, name, i, both, h.take)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Close()
 		programs, told = append(programs, p), append(told, h)
+		// Of changes another client is told: what tells that a state is false is no new reading.
+		c, err := callboard.Dial(ctx, callboard.Config{Brokers: []string{n.URLs()[i]}, Client: name + " changes", Handle: func(e callboard.Event) {
+			if _, is := e.(*callboard.Notification); is {
+				h.take(e, time.Time{})
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Subscribe(ctx, protocol.Subscription{ID: "change", Condition: benchtest.Near, Trigger: protocol.TriggerChange}); err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, c)
 	}
 	awaitFirst(ctx, t, n, programs)
 	are := func(states ...string) {
@@ -89,9 +114,21 @@ func TestAvailability(t *testing.T) {
 			})
 		})
 	}
+	// states waits until the last state of each robot is the one that is wanted.
+	states := func(state bool) {
+		t.Helper()
+		waitFor(ctx, t, "programs are told of changes", func() bool {
+			if state {
+				n.Robots.Publish(0)
+				n.Robots.Publish(1)
+			}
+			return !slices.ContainsFunc(told, func(h *heard) bool { return h.last("r0") != state || h.last("r1") != state })
+		})
+	}
+	states(true)
 	move := func(to int) {
 		t.Helper()
-		if err := programs[1].Move(ctx, to); err != nil {
+		if err := errors.Join(programs[1].Move(ctx, to), clients[1].Move(ctx, n.URLs()[to])); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,8 +140,9 @@ func TestAvailability(t *testing.T) {
 		t.Helper()
 		for i, h := range told {
 			for _, robot := range []string{"r0", "r1"} {
-				if got, _ := h.taken(robot); !cmp.Equal(got, want) {
-					t.Errorf("%s: %s was told of %s: %v, expected %v", what, programs[i].Name, robot, got, want)
+				got, states := h.taken(robot)
+				if !cmp.Equal(got, want) || !cmp.Equal(states, []bool{false, true}) {
+					t.Errorf("%s: %s was told of %s: %v, states %v; expected %v and false, true", what, programs[i].Name, robot, got, states, want)
 				}
 			}
 		}
@@ -121,27 +159,32 @@ func TestAvailability(t *testing.T) {
 		{"a cut link", func() error { n.Link(1, 2).Cut(); return nil }, func() error { n.Link(1, 2).Heal(); return nil }},
 		{"robots that are cut off", func() error { n.Player(0).Cut(); n.Player(1).Cut(); return nil }, func() error { n.Player(0).Heal(); n.Player(1).Heal(); return nil }},
 	} {
+		t.Log(one.what)
 		begin, end = one.begin, one.end
 		if err := begin(); err != nil {
 			t.Fatal(err)
 		}
 		are(away, away)
+		states(false)
 		move(0)
 		if err := end(); err != nil {
 			t.Fatal(err)
 		}
 		are(up, up)
+		states(true)
 		move(1)
 		check(one.what, away, up)
 	}
 	// A robot dies while the link is cut, and comes back later.
 	n.Link(1, 2).Cut()
 	are(away, away)
+	states(false)
 	n.Player(0).Cut()
 	n.Link(1, 2).Heal()
 	are(away, up)
 	n.Player(0).Heal()
 	are(up, up)
+	states(true)
 	check("a robot that died behind a cut link", away, up)
 	v := n.Judge(programs)
 	for _, f := range v.Faults {

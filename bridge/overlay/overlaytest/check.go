@@ -268,7 +268,7 @@ func (s *schedule) passable(p *client, t *truth, seq uint64) bool {
 	}
 	g, ok := t.given[seq]
 	for _, s := range g.by {
-		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) {
+		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) && s.Trigger != protocol.TriggerChange {
 			return false
 		}
 	}
@@ -325,6 +325,9 @@ func (s *schedule) finale() {
 			l := s.complete(p)
 			if l == "" {
 				l = p.truthful()
+			}
+			if l == "" && i > 3 {
+				l = p.changed()
 			}
 			if l != "" {
 				lacks = p.name + ": " + l

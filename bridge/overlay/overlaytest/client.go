@@ -37,6 +37,7 @@ type client struct {
 	owed       map[overlay.Conn][]owed // answers, in the order in which they were asked for
 	doubted    bool                    // another process with its id has had a set of its own in force
 	anonymous  bool                    // it has no id: each connection is another session
+	changes    changes                 // what its subscriptions to changes were told
 	lists      bool                    // its hello tells which robots it was told are away
 	processed  states                  // of robots, as it has processed them
 	written    states                  // as they were written to its connections
@@ -178,6 +179,9 @@ func (p *client) attach(y int) {
 	p.beginAnew()
 	if p.anonymous {
 		p.session, p.nums, p.lives = "", map[string]uint64{}, map[string]notified{}
+	}
+	if p.anonymous {
+		p.changes.states, p.changes.lost = nil, false
 	}
 	p.at, p.wire, p.acked = y, maps.Clone(p.nums), map[string]uint64{}
 	p.answers, p.doubtful, p.again = nil, false, false
@@ -339,11 +343,14 @@ func (p *client) subscription(id string, every int, keep string) *overlay.Subscr
 	return s
 }
 
-func (p *client) subscribe(id string, every int, keep string) {
-	p.subscribes(p.subscription(id, every, keep))
+func (p *client) subscribe(id string, every int, keep, trigger string) {
+	s := p.subscription(id, every, keep)
+	s.Trigger = trigger
+	p.subscribes(s)
 }
 
 func (p *client) subscribes(s *overlay.Subscription) {
+	p.changes.begin(s.ID)
 	a := &asked{sub: s, versions: []*overlay.Subscription{s}}
 	if p.next != nil {
 		a.since = overlay.Epoch{Attachment: p.attachment, Edge: brokerName(p.next.at), Revision: math.MaxUint64}
@@ -355,14 +362,18 @@ func (p *client) subscribes(s *overlay.Subscription) {
 
 func (p *client) update(id string, every int) {
 	s := p.subscription(id, every, p.subs[id].sub.Keep)
+	s.Trigger = p.subs[id].sub.Trigger
+	p.changes.begin(id)
 	p.subs[id].sub, p.subs[id].versions = s, append(p.subs[id].versions, s)
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Update{Conn: c, Subscription: s} })
 }
 
 func (p *client) unsubscribe(id string) {
 	delete(p.subs, id)
+	p.changes.begin(id)
 	if len(p.subs) == 0 { // nothing is told of robots any more
 		p.processed, p.written, p.had = newStates(), newStates(), map[string]int{}
+		p.written.loose = true
 		p.queue = slices.DeleteFunc(p.queue, func(m any) bool { _, state := m.(*protocol.Robot); return state })
 	}
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Unsubscribe{Conn: c, ID: id} })
@@ -538,6 +549,7 @@ func (p *client) notified(m *overlay.Notify) {
 	}
 	p.nums[m.Source], p.lives[m.Source] = m.Seq, notified{m.Seq, life}
 	p.hasHad(m)
+	p.toldChange(m)
 	p.c.marks["notified"]++
 	if p.told != nil {
 		p.told(m)
@@ -600,7 +612,7 @@ func (p *client) mayPass(t *life, word string, seq uint64) {
 // wants gives a subscription that a notification is for and that goes on, "" if there is none.
 func (p *client) wants(g given) string {
 	for _, s := range g.by {
-		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) && a.sub.Keep != protocol.KeepLatest {
+		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) && a.sub.Keep != protocol.KeepLatest && s.Trigger != protocol.TriggerChange { // a state that it has
 			return s.ID
 		}
 	}
@@ -610,6 +622,7 @@ func (p *client) wants(g given) string {
 func (p *client) gap(m *protocol.Gap) {
 	wire, num := p.wire[m.Source], p.nums[m.Source]
 	p.c.marks["gaps"]++
+	p.changes.lost = true
 	if m.From != wire+1 {
 		failf("%s: %s has a gap from %d, but the last one was %d", p.name, m.Source, m.From, wire)
 	}

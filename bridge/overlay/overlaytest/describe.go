@@ -43,7 +43,16 @@ func describeInput(in overlay.Input) string {
 	case *overlay.RobotState:
 		return fmt.Sprintf("robot %s is %s", in.Robot, in.State)
 	case *overlay.Matched:
-		return fmt.Sprintf("matched %s %v", in.Reading.JSON, in.Hits)
+		text := fmt.Sprintf("matched %s", in.Reading.JSON)
+		for _, h := range in.Hits {
+			text += fmt.Sprintf(" %d by %d", h.Handle, h.Set)
+			for _, n := range h.Names {
+				if text += " " + n.ID; n.State != nil {
+					text += fmt.Sprintf("=%v", *n.State)
+				}
+			}
+		}
+		return text
 	case *overlay.Ack:
 		return fmt.Sprintf("ack %s %d", in.Source, in.Num)
 	case *overlay.LinkUp:

@@ -77,12 +77,14 @@ type broker struct {
 	installs []*overlay.Install
 	sets     map[overlay.Handle]*testedSet
 	before   overlay.Stats // of earlier lives
+	restored bool          // it has begun with what was stored, and nothing has happened since
 }
 
 // testedSet is what the matcher tests readings of a key by.
 type testedSet struct {
-	set  uint64
-	subs map[string]*overlay.Subscription
+	set    uint64
+	subs   map[string]*overlay.Subscription
+	states map[string]bool // of subscriptions to changes, as they were told
 }
 
 // cluster is a network of brokers with clients.
@@ -121,9 +123,11 @@ type cluster struct {
 	log   func(string, ...any)
 	trace digest
 
-	robots     map[int]*robot // of source brokers
-	departures int            // of robots, in all
-	calmRobots bool           // a robot is away only if it is: no broker is out of reach
+	robots      map[int]*robot // of source brokers
+	departures  int            // of robots, in all
+	last        map[int]int    // the reading that a source has given last
+	changesHold bool           // nothing is forgotten that states of changes follow from
+	calmRobots  bool           // a robot is away only if it is: no broker is out of reach
 
 	forgetful bool                             // nothing is stored: no broker will be started again
 	epochs    map[overlay.Key]overlay.Epoch    // of the sets in local registries
@@ -147,7 +151,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
-		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{},
+		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{}, last: map[int]int{},
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
@@ -181,6 +185,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	delete(c.held, i)
 	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, map[overlay.Handle]*testedSet{}, map[int]uint64{}
 	x.stored = slices.DeleteFunc(x.stored, func(n int) bool { return n > len(records) })
+	x.restored = records != nil
 	if records == nil {
 		c.keyOf[i] = map[overlay.Handle]overlay.Key{}
 	} else {
@@ -365,7 +370,7 @@ func saidToIntruder(m any) string {
 func (c *cluster) crossesOnce(f *overlay.Frame) {
 	for i, m := range f.Messages {
 		n, ok := m.(*overlay.NotifyMessage)
-		if !ok {
+		if !ok || n.Hits[0].Names[0].State != nil { // a state may be told with a reading that went before
 			continue
 		}
 		for _, other := range f.Messages[:i] {
@@ -385,15 +390,19 @@ func (c *cluster) see(x *broker) bool {
 	x.installs = x.installs[1:]
 	s := x.sets[in.Handle]
 	if s == nil || in.Whole {
-		s = &testedSet{subs: map[string]*overlay.Subscription{}}
+		s = &testedSet{subs: map[string]*overlay.Subscription{}, states: map[string]bool{}}
 		x.sets[in.Handle] = s
 	}
 	s.set = in.Set
 	for _, id := range in.Drop {
 		delete(s.subs, id)
+		delete(s.states, id)
 	}
 	for _, sub := range in.Put {
 		s.subs[sub.ID] = sub
+		if delete(s.states, sub.ID); in.Whole && x.restored {
+			s.states[sub.ID] = false // it was told to end, whatever it was
+		}
 	}
 	answer := &overlay.Installed{Handle: in.Handle, Set: in.Set, Robots: map[string]int{}}
 	for _, id := range in.Count {
@@ -413,7 +422,7 @@ func (c *cluster) seeAll() {
 // publish makes a reading at a source broker.
 func (c *cluster) publish(i int) {
 	x := c.brokers[i]
-	if _, still := c.held[i]; still || !c.appeared[i] {
+	if _, still := c.held[i]; still || !c.appeared[i] || !c.robots[i].up {
 		return
 	}
 	if !c.slow || chance(c.choice, 3000) {
@@ -430,8 +439,8 @@ func (c *cluster) publish(i int) {
 	for _, h := range handles {
 		hit := overlay.Hit{Handle: h, Set: x.sets[h].set}
 		for _, id := range sortedKeys(x.sets[h].subs) {
-			if c.reading%len(x.sets[h].subs[id].Condition) == 0 {
-				hit.Names = append(hit.Names, protocol.Matched{ID: id})
+			if named, matches := x.sets[h].test(id, c.reading); matches {
+				hit.Names = append(hit.Names, named)
 				c.tests(h, x.sets[h].subs[id])
 			}
 		}
@@ -439,9 +448,15 @@ func (c *cluster) publish(i int) {
 			hits = append(hits, hit)
 		}
 	}
+	c.last[i] = c.reading
+	c.matched(i, hits)
+}
+
+// matched hands the present reading over with what it has matched.
+func (c *cluster) matched(i int, hits []overlay.Hit) {
 	if len(hits) > 0 {
 		c.step(i, &overlay.Matched{Hits: hits, Reading: &overlay.Reading{
-			Robot: "r" + string(x.name), Interface: "laser", Time: float64(c.reading), JSON: strconv.AppendInt(nil, int64(c.reading), 10),
+			Robot: robotName(i), Interface: "laser", Time: float64(c.reading), JSON: strconv.AppendInt(nil, int64(c.reading), 10),
 		}})
 	}
 	if !c.slow {

@@ -105,7 +105,7 @@ func newRoaming(w Roaming) *roaming {
 		p.told = func(m *overlay.Notify) { r.arrived(p, m) }
 		r.clients = append(r.clients, p)
 		p.attach(r.choice.Intn(w.Brokers))
-		p.subscribe("near", 1, protocol.KeepAll)
+		p.subscribe("near", 1, protocol.KeepAll, protocol.TriggerEvery)
 	}
 	r.rest()
 	r.publish(0) // all sources are known to all

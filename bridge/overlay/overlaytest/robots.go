@@ -47,8 +47,9 @@ func (c *cluster) knows(i int, in overlay.Input) {
 
 // states is what a client was told of robots.
 type states struct {
-	away map[string]bool // the last word was that it is away
-	last map[string]int  // the cluster's departures at that word
+	loose bool            // it has had subscriptions before that were told of robots
+	away  map[string]bool // the last word was that it is away
+	last  map[string]int  // the cluster's departures at that word
 }
 
 // toldState takes a robot's state: away and up take turns, and begin with away.
@@ -109,7 +110,7 @@ func (p *client) judged() (all []*states) {
 	if p.lists {
 		all = append(all, &p.processed)
 	}
-	if p.c.calmRobots && !p.lists {
+	if p.c.calmRobots && !p.lists && !p.written.loose {
 		all = append(all, &p.written)
 	}
 	return all
@@ -128,7 +129,7 @@ func (p *client) awayList() *[]string {
 
 // writtenState takes what a broker writes to a connection.
 func (p *client) writtenState(m any) {
-	if r, is := m.(*protocol.Robot); is && p.c.calmRobots && !p.lists && !p.anonymous {
+	if r, is := m.(*protocol.Robot); is && !p.written.loose && p.c.calmRobots && !p.lists && !p.anonymous {
 		p.toldState(&p.written, r)
 	}
 }

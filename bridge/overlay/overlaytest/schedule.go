@@ -101,6 +101,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	}
 	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
 	s.forgetful, s.calmRobots = !s.faults, !s.faults
+	s.changesHold = cfg.Kind == NoFaults || cfg.Kind == Faults
 	s.calm = calm
 	s.slow = !s.calm && choice.Intn(3) == 0
 	for range 1 + choice.Intn(min(3, n)) {
@@ -130,6 +131,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 
 func (s *schedule) appear(i int) {
 	if s.appeared[i] {
+		s.leave(i)
 		s.appeared[i] = false
 		s.step(i, &overlay.Withdraw{Robot: "r" + string(brokerName(i))})
 	} else {
@@ -141,6 +143,9 @@ func (s *schedule) appear(i int) {
 // robotState has a source's robot go away, come back, or lose readings.
 func (s *schedule) robotState(i int, state string) {
 	if s.appeared[i] {
+		if state == protocol.RobotAway {
+			s.leave(i)
+		}
 		s.step(i, &overlay.RobotState{Robot: "r" + string(brokerName(i)), State: state, Since: s.now})
 	}
 }
@@ -261,11 +266,14 @@ func (s *schedule) subscribe(p *client) {
 	}
 	id := string(rune('a' + s.choice.Intn(3)))
 	if p.subs[id] == nil {
-		keep := protocol.KeepAll
-		if s.choice.Intn(4) == 0 {
+		keep, trigger := protocol.KeepAll, protocol.TriggerEvery
+		switch s.choice.Intn(4) {
+		case 0:
 			keep = protocol.KeepLatest
+		case 1:
+			trigger = protocol.TriggerChange
 		}
-		p.subscribe(id, 1+s.choice.Intn(3), keep)
+		p.subscribe(id, 1+s.choice.Intn(3), keep, trigger)
 	}
 }
 

@@ -36,6 +36,7 @@ type script struct {
 //	kill b2 [lost|torn N|back N]                  and starts again, its links down: with its store, with none, without its last N records, or with that before its last N steps
 //	hold b2 | release b2                          it stands still (SIGSTOP), and goes on
 //	subscribe c id every | update … | unsubscribe c id
+//	changes c id every                            a subscription to changes
 //	publish b4 n                                  readings
 //	settle                                        all that is under way happens; tells it
 //	step n                                        only so many frames
@@ -164,6 +165,10 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 			sub.Robots = f[4:]
 		}
 		p.subscribes(sub)
+	case "changes":
+		sub := s.client(f[1]).subscription(f[2], number(3), protocol.KeepAll)
+		sub.Trigger = protocol.TriggerChange
+		s.client(f[1]).subscribes(sub)
 	case "update":
 		s.client(f[1]).update(f[2], number(3))
 	case "unsubscribe":
@@ -269,7 +274,9 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 // ofNames lists what a notification names.
 func ofNames(all []protocol.Matched) (text string) {
 	for _, m := range all {
-		text += " " + m.ID
+		if text += " " + m.ID; m.State != nil {
+			text += fmt.Sprintf("=%v", *m.State)
+		}
 	}
 	return text
 }

@@ -1,0 +1,114 @@
+package overlaytest
+
+import (
+	"slices"
+
+	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
+)
+
+// test tests a reading by a subscription: one to changes is told its state at
+// first and when it changes.
+func (s *testedSet) test(id string, reading int) (named protocol.Matched, matches bool) {
+	sub := s.subs[id]
+	holds := reading%len(sub.Condition) == 0
+	if sub.Trigger != protocol.TriggerChange {
+		return protocol.Matched{ID: id}, holds
+	}
+	if was, told := s.states[id]; told && was == holds {
+		return named, false
+	}
+	s.states[id] = holds
+	return protocol.Matched{ID: id, State: &holds}, true
+}
+
+// leave is what a robot's session tells as it ends: states that were true are
+// false.
+func (c *cluster) leave(i int) {
+	x := c.brokers[i]
+	if _, still := c.held[i]; still || !c.appeared[i] || c.robots[i] == nil || !c.robots[i].up {
+		return
+	}
+	c.reading++
+	var hits []overlay.Hit
+	handles := make([]overlay.Handle, 0, len(x.sets))
+	for h := range x.sets {
+		handles = append(handles, h)
+	}
+	slices.Sort(handles)
+	no := false
+	for _, h := range handles {
+		hit := overlay.Hit{Handle: h, Set: x.sets[h].set}
+		for _, id := range sortedKeys(x.sets[h].subs) {
+			if x.sets[h].states[id] {
+				x.sets[h].states[id] = false
+				hit.Names = append(hit.Names, protocol.Matched{ID: id, State: &no})
+				c.tests(h, x.sets[h].subs[id])
+			}
+		}
+		if len(hit.Names) > 0 {
+			hits = append(hits, hit)
+		}
+	}
+	c.matched(i, hits)
+}
+
+// changes are the states that a client's subscriptions to changes were told, by
+// subscription and robot.
+type changes struct {
+	states map[[2]string]bool
+	from   map[[2]string]string // source words
+	begun  map[string]int       // how often each has begun: what is under way may be of the one before
+	lost   bool                 // something was given up: what was told is not known
+}
+
+// begin forgets the states of a subscription that ends or begins anew.
+func (s *changes) begin(id string) {
+	if s.begun == nil {
+		s.begun = map[string]int{}
+	}
+	s.begun[id]++
+	for k := range s.states { // each by itself: order decides nothing
+		if k[0] == id {
+			delete(s.states, k)
+		}
+	}
+}
+
+// toldChange takes what a client is told of changes: true and false take turns.
+func (p *client) toldChange(m *overlay.Notify) {
+	for _, n := range m.Subscriptions {
+		if n.State == nil || p.changes.lost || !p.c.changesHold {
+			continue
+		}
+		if p.changes.states == nil {
+			p.changes.states, p.changes.from = map[[2]string]bool{}, map[[2]string]string{}
+		}
+		k := [2]string{n.ID, m.Reading.Robot}
+		// What an edge told in a source broker's place comes again to a client that has
+		// moved to that broker itself.
+		twice := *n.State || p.changes.from[k] == m.Source
+		if was, told := p.changes.states[k]; told && was == *n.State && twice && p.changes.begun[n.ID] == 1 {
+			failf("%s is told twice that %s of %s is %v, now as %s #%d", p.name, n.ID, m.Reading.Robot, was, m.Source, m.Seq)
+		}
+		p.changes.states[k], p.changes.from[k] = *n.State, m.Source
+		p.c.marks["changes"]++
+	}
+}
+
+// changed tells what is wrong with the states that a client was told last; "" if
+// nothing. In the end all robots are up and have given readings.
+func (p *client) changed() string {
+	if p.changes.lost || !p.c.changesHold {
+		return ""
+	}
+	for i, reading := range p.c.last {
+		for _, id := range sortedKeys(p.subs) {
+			state, told := p.changes.states[[2]string{id, robotName(i)}]
+			if told && state != (reading%len(p.subs[id].sub.Condition) == 0) {
+				return id + " of " + robotName(i) + " was told otherwise last"
+			}
+		}
+	}
+	return ""
+}
