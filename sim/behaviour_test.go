@@ -67,7 +67,7 @@ func TestMoreBehaviourLikeStage(t *testing.T) { playCases(t, "testdata/stage-mor
 // TestRaysLikeStage plays worlds of our own in which rays graze, start in marked
 // cells, end over empty regions, cross 0 or meet several bodies in a cell, at
 // several resolutions, and robots that see each other move and stop.
-func TestRaysLikeStage(t *testing.T) { playCases(t, "testdata/stage-rays", 11) }
+func TestRaysLikeStage(t *testing.T) { playCases(t, "testdata/stage-rays", 12) }
 
 // playCases plays the cases of a folder.
 func playCases(t *testing.T, dir string, count int) {

@@ -44,6 +44,13 @@ func (in *interpreter) body(m *Model, e *Entity, box bool) []Block {
 		shapes = []shape{{points: []Point{{-0.5, -0.5}, {0.5, -0.5}, {0.5, 0.5}, {-0.5, 0.5}}, high: 1}}
 	}
 	out := scale(shapes, m.Size)
+	if picture {
+		// Stage does it again and again while it loads. The last bit counts: the
+		// borders of pixels often are borders of cells.
+		for range pictureScalings - 1 {
+			out = scale(shapesOf(out), m.Size)
+		}
+	}
 	// Stage makes the walls before it reads the blocks, the first of which
 	// replaces all there is. Round nothing they have no thickness.
 	switch {
@@ -170,6 +177,18 @@ func direction(p Point) float64 {
 		a += 2 * math.Pi
 	}
 	return a
+}
+
+// pictureScalings is how often Stage scales a picture's outlines.
+const pictureScalings = 3
+
+// shapesOf returns blocks as what they may be scaled from.
+func shapesOf(blocks []Block) []shape {
+	shapes := make([]shape, len(blocks))
+	for i, b := range blocks {
+		shapes[i] = shape{points: b.Points, low: b.Low, high: b.High}
+	}
+	return shapes
 }
 
 // scale moves and stretches the shapes so that the box around them fills size,
