@@ -396,8 +396,8 @@ func (w *world) publish(robot int, size int) {
 				case 0:
 					match.Values = []byte(fmt.Sprint(w.reading))
 				case 1:
-					yes := w.reading%8 == 1
-					match.State = &yes
+					no := false // what is true ends with the broker: states_test.go
+					match.State = &no
 				}
 				hit.Names = append(hit.Names, match)
 				g.names[id] = sub
