@@ -26,7 +26,7 @@ func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
 
 // Robot takes what became of a robot.
 func (n *Node) Robot(e robots.Event) {
-	if e.State == protocol.RobotUp || e.State == "" {
+	if e.Device == "" && (e.State == protocol.RobotUp || e.State == "") {
 		n.queue.must(item{in: &overlay.Advertise{Robot: e.Robot, World: e.World, Devices: e.Devices, Bounds: bounds(e.Bounds)}})
 	}
 	if e.State == "" {
@@ -44,7 +44,7 @@ func bounds(all []robots.Bound) []overlay.Bound {
 }
 
 func state(e robots.Event) *overlay.RobotState {
-	s := &overlay.RobotState{Robot: e.Robot, State: e.State, Since: overlay.Instant(e.Since * float64(overlay.Second))}
+	s := &overlay.RobotState{Robot: e.Robot, Device: e.Device, State: e.State, Since: overlay.Instant(e.Since * float64(overlay.Second))}
 	if e.Lost > 0 {
 		s.Lost = &e.Lost
 	}

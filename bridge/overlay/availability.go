@@ -69,6 +69,12 @@ func (b *Broker) ownVersion() uint64 {
 // robotState takes what has become of a robot of this broker.
 func (b *Broker) robotState(in *RobotState) {
 	r := b.robot(in.Robot)
+	if in.Device != "" {
+		if !r.refused {
+			b.deviceState(in)
+		}
+		return
+	}
 	up := in.State == protocol.RobotUp
 	if in.State != protocol.RobotOverflow && up == r.now.Up {
 		return
@@ -95,6 +101,26 @@ func (b *Broker) robotState(in *RobotState) {
 		old := b.own.put(&a)
 		b.tellChange(&b.own, &a, old, before)
 	}
+}
+
+// deviceState takes what has become of a device. A roster has those that have
+// been away.
+func (b *Broker) deviceState(in *RobotState) {
+	a := &Availability{Robot: protocol.AwayName(in.Robot, in.Device), Up: in.State == protocol.RobotUp, Since: in.Since}
+	old := b.own.robots[a.Robot]
+	if wasUp := old == nil || old.Up; wasUp == a.Up {
+		return
+	}
+	before := b.own.version
+	a.Changed = b.ownVersion()
+	if old != nil {
+		a.Before, a.Gone = old.Since, old.Gone
+	}
+	if !a.Up {
+		a.Gone = a.Changed
+	}
+	b.own.put(a)
+	b.tellChange(&b.own, a, old, before)
 }
 
 // appear puts a robot of this broker into its roster.
@@ -306,7 +332,9 @@ func (b *Broker) beginRoster(v *roster, m *Robots) {
 // gone out of reach, or is back.
 func (b *Broker) tellReach(v *roster) {
 	for _, name := range v.names {
-		b.tellChange(v, v.robots[name], v.robots[name], v.version)
+		if _, device := protocol.SplitAwayName(name); device == "" {
+			b.tellChange(v, v.robots[name], v.robots[name], v.version)
+		}
 	}
 }
 
@@ -315,8 +343,9 @@ func (b *Broker) tellReach(v *roster) {
 // before.
 func (b *Broker) tellChange(v *roster, a, old *Availability, before uint64) {
 	b.registry.event++
+	robot, _ := protocol.SplitAwayName(a.Robot)
 	for _, s := range b.order {
-		if !b.hears(s, v.broker) || !s.selects(b, a.Robot) {
+		if !b.hears(s, v.broker) || !s.selects(b, robot) {
 			continue
 		}
 		var lost *uint64
@@ -343,15 +372,27 @@ func (s *session) follows(b *Broker, id BrokerID) bool {
 	return id == b.cfg.ID || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == id })
 }
 
-// upAt gives the broker that reads a robot and is in reach; nil if the robot is
-// away for the session.
-func (b *Broker) upAt(s *session, robot string) (*roster, *Availability) {
-	if a := b.own.robots[robot]; a != nil && a.Up {
+// find returns what is known of a robot or a device; nil: nothing. A device that
+// was never away since its broker began is as its robot is.
+func (v *roster) find(name string) *Availability {
+	if a := v.robots[name]; a != nil {
+		return a
+	}
+	if robot, device := protocol.SplitAwayName(name); device != "" {
+		return v.robots[robot]
+	}
+	return nil
+}
+
+// upAt gives the broker that reads a robot and is in reach; nil if the robot, or
+// the device, is away for the session.
+func (b *Broker) upAt(s *session, name string) (*roster, *Availability) {
+	if a := b.own.find(name); a != nil && a.Up {
 		return &b.own, a
 	}
 	for _, in := range s.inboxes {
 		if v := b.rosters[in.key.Source]; v != nil && !v.out {
-			if a := v.robots[robot]; a != nil && a.Up {
+			if a := v.find(name); a != nil && a.Up {
 				return v, a
 			}
 		}
@@ -362,7 +403,8 @@ func (b *Broker) upAt(s *session, robot string) (*roster, *Availability) {
 // tellState tells a client the difference between what a robot is and what the
 // client was told of it, up to version seen of the roster; 0: nothing.
 func (b *Broker) tellState(s *session, v *roster, a *Availability, seen uint64, lost *uint64) {
-	if !s.conn.rights.allow(a.Robot) {
+	robot, device := protocol.SplitAwayName(a.Robot)
+	if !s.conn.rights.allow(robot) {
 		return
 	}
 	at, up := b.upAt(s, a.Robot)
@@ -379,16 +421,43 @@ func (b *Broker) tellState(s *session, v *roster, a *Availability, seen uint64, 
 	case away:
 		s.toldUp(b, at, a.Robot)
 		b.tellRobot(s, at, a.Robot, protocol.RobotUp, up.Since, nil)
-		b.askAgain(s, at, a.Robot)
+		if device == "" {
+			b.askAgain(s, at, robot)
+		}
 	case at == v && (seen > 0 && a.Gone > seen || s.missed[a.Robot]): // it was away meanwhile
 		b.tellRobot(s, v, a.Robot, protocol.RobotAway, a.Before, nil)
 		b.tellRobot(s, v, a.Robot, protocol.RobotUp, a.Since, nil)
 		s.toldUp(b, v, a.Robot)
 	}
+	if up != nil && device == "" {
+		b.tellDevices(s, robot)
+	}
 	if at == v && seen > 0 && a.Dropped > seen {
 		b.recordTold(s, v.broker, v.version, "", false)
 		b.tellRobot(s, v, a.Robot, protocol.RobotOverflow, b.now, lost)
 	}
+}
+
+// tellDevices tells a client of the devices of a robot that it takes for away and
+// that are up, since the robot's session or its broker is another one.
+func (b *Broker) tellDevices(s *session, robot string) {
+	for _, name := range s.awayDevices(robot) {
+		if at, up := b.upAt(s, name); up != nil && at.robots[name] == nil {
+			s.toldUp(b, at, name)
+			b.tellRobot(s, at, name, protocol.RobotUp, up.Since, nil)
+		}
+	}
+}
+
+// awayDevices gives the devices of a robot that the client was told are away.
+func (s *session) awayDevices(robot string) (names []string) {
+	for name := range s.away {
+		if of, device := protocol.SplitAwayName(name); device != "" && of == robot {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // tellRoster tells a client of all robots of a roster that are not what it was told.
@@ -398,9 +467,11 @@ func (b *Broker) tellRoster(s *session, v *roster, seen uint64) {
 	}
 	for _, name := range v.names {
 		a := v.robots[name]
+		robot, device := protocol.SplitAwayName(name)
 		_, away := s.away[name]
-		news := !a.Up || v.out || away || s.missed[name] || seen > 0 && (a.Gone > seen || a.Dropped > seen)
-		if news && s.wants(name) {
+		news := !a.Up || away || s.missed[name] || seen > 0 && (a.Gone > seen || a.Dropped > seen) ||
+			device == "" && (v.out || len(s.away) > 0 && len(s.awayDevices(name)) > 0)
+		if news && s.wants(robot) {
 			b.tellState(s, v, a, seen, nil)
 		}
 	}
@@ -419,8 +490,9 @@ func (b *Broker) tellRosters(s *session, seen func(BrokerID) uint64) {
 	}
 }
 
-func (b *Broker) tellRobot(s *session, v *roster, robot, state string, since Instant, lost *uint64) {
-	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: robot, Source: b.wordOf(s, v.broker), State: state, Lost: lost, Since: since.Seconds()})
+func (b *Broker) tellRobot(s *session, v *roster, name, state string, since Instant, lost *uint64) {
+	robot, device := protocol.SplitAwayName(name)
+	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: robot, Device: device, Source: b.wordOf(s, v.broker), State: state, Lost: lost, Since: since.Seconds()})
 }
 
 // wordOf gives the word by which a client knows a source broker.

@@ -94,12 +94,15 @@ type Advertise struct {
 type Withdraw struct{ Robot string }
 
 // RobotState tells what became of a robot's session: protocol.RobotUp,
-// RobotAway or RobotOverflow.
+// RobotAway or RobotOverflow. Or it tells that one of its devices is away, while
+// others go on, or up again; without a word of it a device of a robot that is up
+// is up.
 type RobotState struct {
-	Robot string
-	State string
-	Lost  *uint64 // readings lost before they reached the broker, if known
-	Since Instant
+	Robot  string
+	Device string // "laser:0"; "": the robot
+	State  string
+	Lost   *uint64 // readings lost before they reached the broker, if known
+	Since  Instant
 }
 
 // Reading is one reading as it goes to clients, shared by all who get it and

@@ -318,7 +318,7 @@ type Robots struct {
 // Availability is what has become of a robot, as the broker that reads it sees
 // it. Versions count the changes of that broker's robots, across restarts too.
 type Availability struct {
-	Robot     string
+	Robot     string // or one of its devices, by protocol.AwayName
 	Up        bool
 	Since     Instant // of the state
 	Before    Instant // of the state before

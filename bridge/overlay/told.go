@@ -3,6 +3,8 @@ package overlay
 import (
 	"maps"
 	"slices"
+
+	"callboard/subscribe/protocol"
 )
 
 // told is what the client of a session was told of robots: those that are away.
@@ -62,11 +64,11 @@ func (s *session) toldUpTo(source BrokerID, version uint64) {
 
 // unfollow forgets what was told of robots that no subscription matches any more.
 func (b *Broker) unfollow(s *session) {
-	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
-		if !s.wants(robot) {
-			source := s.away[robot]
-			delete(s.away, robot)
-			b.recordTold(s, source, 0, robot, false)
+	for _, name := range slices.Sorted(maps.Keys(s.away)) {
+		if robot, _ := protocol.SplitAwayName(name); !s.wants(robot) {
+			source := s.away[name]
+			delete(s.away, name)
+			b.recordTold(s, source, 0, name, false)
 		}
 	}
 }

@@ -16,6 +16,8 @@ var (
 	robotReadings = family("readings_total", "Readings tested.", "robot")
 	robotMatched  = family("readings_matched_total", "Readings that some subscription matched.", "robot")
 	robotFailures = family("condition_failures_total", "Conditions that failed while they ran.", "robot")
+	robotSilences = family("device_silences_total", "Devices that fell silent while others of the robot went on.", "robot")
+	robotSilent   = family("devices_silent", "Devices that are silent while others of the robot go on.", "robot")
 	robotSkipped  = family("messages_skipped_total", "Messages that gave no reading, by reason.", "robot", "reason")
 
 	playerFigures = []struct {
@@ -33,7 +35,7 @@ var (
 
 // measure adds the metrics.
 func (r *Robots) measure(to *metric.Set) {
-	families := []*metric.Family{robotUp, robotReadings, robotMatched, robotFailures, robotSkipped}
+	families := []*metric.Family{robotUp, robotReadings, robotMatched, robotFailures, robotSilences, robotSilent, robotSkipped}
 	for _, f := range playerFigures {
 		families = append(families, f.family)
 	}
@@ -52,6 +54,14 @@ func (r *Robots) figures(to *metric.Scrape) {
 		count(robotReadings, one.Readings, one.Robot)
 		count(robotMatched, one.Matched, one.Robot)
 		count(robotFailures, one.Failures, one.Robot)
+		count(robotSilences, one.Silences, one.Robot)
+		silent := 0.0
+		for _, d := range one.Devices {
+			if d.Silent > 0 {
+				silent++
+			}
+		}
+		to.Give(robotSilent, silent, one.Robot)
 		for _, reason := range sortedKeys(one.Skipped) {
 			count(robotSkipped, one.Skipped[reason], one.Robot, reason)
 		}

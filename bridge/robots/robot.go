@@ -25,8 +25,12 @@ type robot struct {
 	since   float64 // s, Unix
 	devices []*player.Device
 	lost    uint64
-	err     error
-	present gate // open while the robot is up
+	// silent are the devices that were told to be away, since when. What fell
+	// silent in a session is up with the next one.
+	silent   map[string]float64
+	silences uint64
+	err      error
+	present  gate // open while the robot is up
 }
 
 func now() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
@@ -35,9 +39,31 @@ func (r *robot) up(devices []*player.Device) {
 	r.mu.Lock()
 	r.present.open()
 	r.state, r.since, r.devices, r.err = protocol.RobotUp, now(), devices, nil
+	heard := sortedKeys(r.silent)
+	clear(r.silent)
 	r.mu.Unlock()
 	r.session.owner.comings.Info("robot up", "robot", r.name, "player", r.session.server.Address, "devices", len(devices))
 	r.tell(Event{State: protocol.RobotUp, Devices: addresses(devices), Bounds: r.bounds.of(devices)})
+	for _, device := range heard {
+		r.tell(Event{State: protocol.RobotUp, Device: device})
+	}
+}
+
+// silence takes that a device has fallen silent, or is heard again.
+func (r *robot) silence(device string, silent bool) {
+	r.mu.Lock()
+	state := protocol.RobotUp
+	if silent {
+		if r.silent == nil {
+			r.silent = map[string]float64{}
+		}
+		state, r.silent[device] = protocol.RobotAway, now()
+		r.silences++
+	} else {
+		delete(r.silent, device)
+	}
+	r.mu.Unlock()
+	r.tell(Event{State: state, Device: device})
 }
 
 func (r *robot) away(err error) {
@@ -132,11 +158,14 @@ func (r *robot) describe() Robot {
 	defer r.mu.Unlock()
 	out := Robot{
 		Robot: r.name, World: r.session.worldName(), Player: r.session.server.Address,
-		State: r.state, Since: r.since, Devices: make([]Device, len(r.devices)), Lost: r.lost,
+		State: r.state, Since: r.since, Devices: make([]Device, len(r.devices)), Lost: r.lost, Silences: r.silences,
 		Readings: stats.Readings, Matched: stats.Matched, Failures: stats.Failures, Skipped: stats.Skipped,
 	}
 	for i, d := range r.devices {
-		out.Devices[i] = Device{Interface: d.Interf.String(), Index: int(d.Index), Driver: d.Driver, Geometry: newGeometry(d.Geometry)}
+		out.Devices[i] = Device{
+			Interface: d.Interf.String(), Index: int(d.Index), Driver: d.Driver, Geometry: newGeometry(d.Geometry),
+			Silent: r.silent[d.Addr.String()],
+		}
 	}
 	if server := r.session.server; server.Gateway != nil {
 		out.Gateway, out.Number = server.Gateway(r.name)

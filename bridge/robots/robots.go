@@ -78,9 +78,12 @@ type Sink interface {
 }
 
 // Event is what became of a robot: it is up (again), away, or readings of it
-// were lost before they arrived.
+// were lost before they arrived. Or what became of one of its devices, which is
+// away while others go on, or up again; all devices of a robot that comes up are
+// up.
 type Event struct {
 	Robot   string
+	Device  string // "laser:0"; "": the robot
 	World   string
 	State   string   // protocol.RobotUp, RobotAway or RobotOverflow; "": as it was, but its World is known now
 	Devices []string // "laser:0" …, if it is up
@@ -196,6 +199,9 @@ type Device struct {
 	Driver    string `json:"driver,omitempty"`
 	// GatewayIndex is its index where Player programs find the robot.
 	GatewayIndex *int `json:"gateway_index,omitempty"`
+	// Silent is since when it has been away while others of the robot go on (s,
+	// Unix); 0: it is not.
+	Silent float64 `json:"silent,omitempty"`
 	// Geometry is where it sits on its robot, once that is known.
 	Geometry *Geometry `json:"geometry,omitempty"`
 }
@@ -250,6 +256,7 @@ type Robot struct {
 	Matched  uint64            `json:"matched"`
 	Lost     uint64            `json:"lost"` // before they reached this broker
 	Failures uint64            `json:"failures"`
+	Silences uint64            `json:"silences"`          // how often one of its devices fell silent
 	Skipped  map[string]uint64 `json:"skipped,omitempty"` // messages that gave no reading, by reason
 	Error    string            `json:"error,omitempty"`   // why it is away
 }

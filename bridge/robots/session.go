@@ -65,6 +65,13 @@ func newSession(owner *Robots, server Server) (*session, error) {
 		Open:    func(a player.Addr) bool { return s.robotOf(a) != nil || a.Interf == player.InterfaceMap },
 		Twin:    s.named,
 		Handler: s,
+		Silent:  s.silent,
+		Group: func(a player.Addr) string {
+			if r := s.robotOf(a); r != nil {
+				return r.name
+			}
+			return ""
+		},
 		Holding: func() bool { return s.holds },
 		Relay:   server.Relay,
 		Room:    owner.config.Room,
@@ -171,6 +178,13 @@ func (s *session) Message(h player.Header, payload any) {
 	s.decoded = time.Now()
 	o.robot.matching.Arrive(player.Reading{Device: o.known, Subtype: h.Subtype, Time: h.Timestamp, Payload: payload})
 	s.holds = o.robot.matching.Holding()
+}
+
+// silent takes that a device has fallen silent, or is heard again.
+func (s *session) silent(a player.Addr, silent bool) {
+	if o := s.devices[device{a.Interf, a.Index}]; o != nil {
+		o.robot.silence(a.String(), silent)
+	}
 }
 
 // Round gives what was held for completion.

@@ -207,9 +207,9 @@ func (c *Client) takeRobot(conn *connection, r protocol.Robot, size int) {
 	}
 	switch r.State {
 	case protocol.RobotAway:
-		c.away[r.Robot] = true
+		c.away[r.Name()] = true
 	case protocol.RobotUp:
-		delete(c.away, r.Robot)
+		delete(c.away, r.Name())
 	}
 }
 

@@ -45,7 +45,7 @@ type Client struct {
 	roster     roster
 	inReach    bool // a broker has come into reach since the last attempt
 	sources    map[string]*sequence
-	away       map[string]bool     // robots that the broker has told are away
+	away       map[string]bool     // robots, and devices, that the broker has told are away
 	entries    map[string]*entry   // subscriptions by id
 	requests   map[string]*request // commands and lists by id
 	nextID     uint64
@@ -197,8 +197,9 @@ func (c *Client) State() State {
 // one matches: the broker tells no more of them. mu is held.
 func (c *Client) remove(id string) {
 	delete(c.entries, id)
-	for robot := range c.away {
+	for name := range c.away {
 		matches := false
+		robot, _ := protocol.SplitAwayName(name)
 		for _, e := range c.entries {
 			matches = matches || len(e.current.Robots) == 0 || slices.ContainsFunc(e.current.Robots, func(pattern string) bool {
 				ok, err := path.Match(pattern, robot)
@@ -206,7 +207,7 @@ func (c *Client) remove(id string) {
 			})
 		}
 		if !matches {
-			delete(c.away, robot)
+			delete(c.away, name)
 		}
 	}
 }

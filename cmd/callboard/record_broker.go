@@ -257,6 +257,9 @@ func (b *brokerSource) warn(i player.Interface, message string, about ...any) {
 
 // state takes what became of a robot.
 func (b *brokerSource) state(ctx context.Context, e *callboard.Robot) error {
+	if e.Device != "" { // the robot goes on
+		return nil
+	}
 	r := b.robot(e.Robot.Robot)
 	switch e.State {
 	case protocol.RobotUp:

@@ -125,6 +125,9 @@ func robotTable(robots []node.Robot, now time.Time) table {
 			if d.GatewayIndex != nil && *d.GatewayIndex != d.Index {
 				name += " (gateway " + strconv.Itoa(*d.GatewayIndex) + ")"
 			}
+			if d.Silent > 0 {
+				name += " (silent for " + ago(now, d.Silent) + ")"
+			}
 			devices = append(devices, name)
 		}
 		about := strings.Join(devices, " ")

@@ -41,7 +41,7 @@ func TestStatus(t *testing.T) {
 			"routes":[{"client":"c2","source":"b1.7","from":"b1","down":"b2","up":"b1","num":4}]},
 			{"id":"b3","url":"","links":[],"here":false,"error":"out of reach"}]`),
 		Robots: json.RawMessage(`[
-			{"robot":"r0","state":"up","since":1,"player":"127.0.0.1:6665","gateway":"127.0.0.1:7000","broker":"b1","world":"cave","devices":[{"interface":"laser","index":0,"gateway_index":0},{"interface":"ranger","index":3,"gateway_index":1}],"readings":10,"matched":2,"lost":0},
+			{"robot":"r0","state":"up","since":1,"player":"127.0.0.1:6665","gateway":"127.0.0.1:7000","broker":"b1","world":"cave","devices":[{"interface":"laser","index":0,"gateway_index":0},{"interface":"ranger","index":3,"gateway_index":1,"silent":1}],"readings":10,"matched":2,"lost":0},
 			{"robot":"r1","state":"away","since":0,"player":"x:6665","gateway":"127.0.0.1:7001","broker":"b1","devices":[],"error":"connection refused"},
 			{"robot":"r2","state":"away","since":0,"player":"y:1","gateway":"127.0.0.1:7001","gateway_index":1,"broker":"b1","devices":[]},
 			{"robot":"r3","state":"away","since":0,"player":"y:1","broker":"b1","devices":[]}]`),
@@ -58,7 +58,7 @@ broker b2 url=ws://y/ws robots=0 up=0 clients=0 attached=0 subscriptions=0 route
 broker b3 url=- robots=- up=- clients=- attached=- subscriptions=- routes=- waiting=- lost=- memory=- disk=- links=- note="out of reach"
 link b1-b2 state=up for=` + ago(time.Now(), 1) + ` sent=12.3kB received=7B waiting=0B compressed=true problem=-
 link b1-b3 state=down for=- sent=0B received=0B waiting=0B compressed=false problem="connection refused"
-robot r0 state=up for=` + ago(time.Now(), 1) + ` broker=b1 player=127.0.0.1:6665 gateway=127.0.0.1:7000 world=cave readings=10 matched=2 lost=0 devices="laser:0 ranger:3 (gateway 1)"
+robot r0 state=up for=` + ago(time.Now(), 1) + ` broker=b1 player=127.0.0.1:6665 gateway=127.0.0.1:7000 world=cave readings=10 matched=2 lost=0 devices="laser:0 ranger:3 (gateway 1) (silent for ` + ago(time.Now(), 1) + `)"
 robot r1 state=away for=- broker=b1 player=x:6665 gateway="127.0.0.1:7001 index 0" world=- readings=0 matched=0 lost=0 devices="connection refused"
 robot r2 state=away for=- broker=b1 player=y:1 gateway="127.0.0.1:7001 index 1" world=- readings=0 matched=0 lost=0 devices=-
 robot r3 state=away for=- broker=b1 player=y:1 gateway=- world=- readings=0 matched=0 lost=0 devices=-

@@ -338,11 +338,15 @@ func attachment(e *callboard.Attached, before string) string {
 
 // robotState words a robot's event.
 func robotState(e *callboard.Robot) string {
+	name := "robot " + e.Robot.Robot
+	if e.Device != "" {
+		name = "device " + e.Device + " of " + name
+	}
 	switch e.State {
 	case protocol.RobotUp:
-		return "robot " + e.Robot.Robot + " is up"
+		return name + " is up"
 	case protocol.RobotAway:
-		return "robot " + e.Robot.Robot + " is away"
+		return name + " is away"
 	case protocol.RobotOverflow:
 		if e.Lost != nil {
 			return fmt.Sprintf("robot %s lost %d readings before they reached the broker", e.Robot.Robot, *e.Lost)

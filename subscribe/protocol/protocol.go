@@ -4,7 +4,10 @@
 // that client libraries may use it alone.
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Subprotocols that a broker offers, best first.
 const (
@@ -101,7 +104,8 @@ type Hello struct {
 	// Window asks for fewer notifications of a source to go out unacknowledged
 	// than the broker would let go. Left out: as many as that.
 	Window *int `json:"window,omitempty"`
-	// Away lists the robots that the client was last told are away. Left out:
+	// Away lists the robots, and the devices of robots, that the client was last
+	// told are away, by Robot.Name. Left out:
 	// what was written to its connections counts as told.
 	Away *[]string `json:"away,omitempty"`
 }
@@ -229,14 +233,34 @@ const (
 // server is gone, or the broker that reads it is, or has not answered for three
 // heartbeats. Away and up take turns: a robot of which nothing was told is up.
 // Since is when that began; for one that is up, from when on its broker has read
-// it without a break: what it sent between the two is missing.
+// it without a break: what it sent between the two is missing. Of a device it
+// tells that it alone is away, while others of the robot go on, and up again.
 type Robot struct {
 	Op     string  `json:"op"`
 	Robot  string  `json:"robot"`
+	Device string  `json:"device,omitempty"` // "laser:0"; "": the robot
 	Source string  `json:"source"`
 	State  string  `json:"state"`
 	Lost   *uint64 `json:"lost,omitempty"` // readings, if known
 	Since  float64 `json:"since"`          // s, Unix
+}
+
+// Name returns what is away or up: "r1", or of its devices "r1 laser:0". Names of
+// robots have no blanks.
+func (r *Robot) Name() string { return AwayName(r.Robot, r.Device) }
+
+// AwayName returns the name of a robot or, unless that is "", of its device.
+func AwayName(robot, device string) string {
+	if device == "" {
+		return robot
+	}
+	return robot + " " + device
+}
+
+// SplitAwayName returns what AwayName made the name of.
+func SplitAwayName(name string) (robot, device string) {
+	robot, device, _ = strings.Cut(name, " ")
+	return robot, device
 }
 
 // Reply answers unsubscribe, command and list.

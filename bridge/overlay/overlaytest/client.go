@@ -494,7 +494,7 @@ func (p *client) take(m any) {
 		if p.lists && !p.anonymous {
 			p.toldState(&p.processed, m)
 		}
-		p.heard = append(p.heard, fmt.Sprintf("%s of %s is %s", m.Robot, p.key(m.Source).Source, m.State))
+		p.heard = append(p.heard, fmt.Sprintf("%s of %s is %s", m.Name(), p.key(m.Source).Source, m.State))
 	case *overlay.Notify:
 		p.notified(m)
 	case *protocol.Gap:

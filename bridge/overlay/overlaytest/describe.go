@@ -90,7 +90,7 @@ func describeOutput(out overlay.Output) string {
 		case *protocol.Subscribed:
 			return fmt.Sprintf("subscribed %s %v robots %d %s", m.ID, m.Sources, m.Robots, m.Warning)
 		case *protocol.Robot:
-			return fmt.Sprintf("robot %s %s", m.Robot, m.State)
+			return fmt.Sprintf("robot %s %s", m.Name(), m.State)
 		case *protocol.Error:
 			return fmt.Sprintf("error %s %s", m.Code, m.Message)
 		}

@@ -32,7 +32,7 @@ func (c *cluster) knows(i int, in overlay.Input) {
 	case *overlay.Advertise:
 		known = true
 	case *overlay.RobotState:
-		if in.State != protocol.RobotOverflow {
+		if in.Device == "" && in.State != protocol.RobotOverflow {
 			known, up = true, in.State == protocol.RobotUp
 		}
 	default:
@@ -56,20 +56,22 @@ type states struct {
 func (p *client) toldState(s *states, m *protocol.Robot) {
 	switch m.State {
 	case protocol.RobotAway:
-		if s.away[m.Robot] {
-			failf("%s is told twice that %s is away", p.name, m.Robot)
+		if s.away[m.Name()] {
+			failf("%s is told twice that %s is away", p.name, m.Name())
 		}
-		p.mayBeAway(s, m)
-		s.away[m.Robot] = true
+		if m.Device == "" {
+			p.mayBeAway(s, m)
+		}
+		s.away[m.Name()] = true
 	case protocol.RobotUp:
-		if !s.away[m.Robot] {
-			failf("%s is told that %s is up, but was not told that it was away", p.name, m.Robot)
+		if !s.away[m.Name()] {
+			failf("%s is told that %s is up, but was not told that it was away", p.name, m.Name())
 		}
-		delete(s.away, m.Robot)
+		delete(s.away, m.Name())
 	default:
 		return
 	}
-	s.last[m.Robot] = p.c.departures
+	s.last[m.Name()] = p.c.departures
 }
 
 // mayBeAway fails if the robot has been up and in reach since the client was

@@ -46,7 +46,7 @@ type script struct {
 //	cut b1 b2 | heal b1 b2 | registry up|down
 //	routes | client c | where c
 //	left                                          what brokers keep beside routes
-//	robot b4 r up|away | withdraw b4 r            a robot beside the broker's own
+//	robot b4 r up|away [laser:0] | withdraw b4 r  a robot beside the broker's own, or a device of it
 //	read b4 r                                     a reading of it, which all sets there match
 //	ask b1 r                                      a question to whoever reads it, which answers with its name
 //	hear c                                        from now on said tells its notifications, too
@@ -205,11 +205,14 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 	case "robot":
 		i := s.broker(f[1])
 		s.step(i, &overlay.Advertise{Robot: f[2], Devices: []string{"laser:0"}})
-		state := protocol.RobotUp
+		in := &overlay.RobotState{Robot: f[2], State: protocol.RobotUp, Since: s.now}
 		if f[3] == "away" {
-			state = protocol.RobotAway
+			in.State = protocol.RobotAway
 		}
-		s.step(i, &overlay.RobotState{Robot: f[2], State: state, Since: s.now})
+		if len(f) > 4 {
+			in.Device = f[4]
+		}
+		s.step(i, in)
 	case "withdraw":
 		s.step(s.broker(f[1]), &overlay.Withdraw{Robot: f[2]})
 	case "read":

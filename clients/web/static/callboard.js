@@ -70,7 +70,7 @@ export class Client extends Emitter {
   #config;
   #socket = null;
   #state = { name: "closed" };
-  #away = new Set(); // robots that the broker has told are away
+  #away = new Set(); // robots, and devices, that the broker has told are away
   #identity = { client: "", session: "", attachment: 0 };
   #unanswered = []; // ms, when hellos without a number were said that got no answer: a broker may take each late
   #unnumbered = false; // the newest hello is the last of them
@@ -312,8 +312,9 @@ export class Client extends Emitter {
 
   /** The next hello tells which robots the program takes for away. */
   #robot(m) {
-    if (m.state === "away") this.#away.add(m.robot);
-    if (m.state === "up") this.#away.delete(m.robot);
+    const name = m.device ? `${m.robot} ${m.device}` : m.robot;
+    if (m.state === "away") this.#away.add(name);
+    if (m.state === "up") this.#away.delete(name);
     this.#save();
     this.emit("robot", m);
   }
