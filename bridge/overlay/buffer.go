@@ -16,7 +16,7 @@ const (
 // keepItems is how many items a queue keeps room for that holds few: what comes
 // between two acknowledgements of a client that reads, twice that since queues
 // grow by doubling, and what append rounds up.
-const keepItems = 160
+const keepItems = 176
 
 // item is a notification, a gap (no reading), or a free place (no content either):
 // its numbers were passed over.

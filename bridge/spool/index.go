@@ -18,6 +18,7 @@ type index struct {
 	dirtyMembers  map[memberKey]bool
 	dirtyStates   map[stateKey]*overlay.StateRecord // nil: it is true no more
 	fresh         []*heldState                      // readings that the database does not have
+	hits          []byte                            // theirs, in one piece
 	deletedIDs    []uint64                          // readings that it has
 }
 
@@ -189,8 +190,9 @@ func (x *index) given(r *overlay.GivenRecord, encoded []byte) {
 	}
 	if reading.refs > 0 {
 		x.lastID = reading.id
-		hits := afterReading(encoded)
-		reading.reading, reading.hits = r.Reading, append(make([]byte, 0, len(hits)), hits...)
+		from := len(x.hits)
+		x.hits = append(x.hits, afterReading(encoded)...)
+		reading.reading, reading.hits = r.Reading, x.hits[from:len(x.hits):len(x.hits)]
 		x.fresh = append(x.fresh, reading)
 	}
 }

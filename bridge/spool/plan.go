@@ -113,7 +113,7 @@ func (s *Store) makePlan() {
 			p.deletes = append(p.deletes, change{bucketStates, k.bytes()})
 		}
 	}
-	x.stampDirty, x.fresh, x.deletedIDs = false, nil, nil
+	x.stampDirty, x.fresh, x.hits, x.deletedIDs = false, nil, nil, nil
 	x.dirtyStates = map[stateKey]*overlay.StateRecord{}
 	x.dirtySessions, x.dirtySubs, x.dirtyEntries = map[string]bool{}, map[subKey]bool{}, map[overlay.Handle]bool{}
 	x.dirtyMembers, x.dirtyTold = map[memberKey]bool{}, map[subKey]bool{}
