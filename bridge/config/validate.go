@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"callboard/player/regular"
 )
@@ -285,12 +287,18 @@ func area(polygon [][2]float64) float64 {
 	return sum
 }
 
+// maxTokenName bounds a token's name, in bytes: it goes through the network with
+// what belongs to the token's clients.
+const maxTokenName = 128
+
 func (k *checks) tokens() {
 	names, secrets := map[string]string{}, map[string]string{}
 	for i, t := range k.c.Tokens {
 		key := element("token", i)
 		if t.Name == "" {
 			k.say(key+".name", "is missing; expected a name")
+		} else if len(t.Name) > maxTokenName || !utf8.ValidString(t.Name) || strings.ContainsFunc(t.Name, unicode.IsControl) {
+			k.say(key+".name", fmt.Sprintf("%q is no name for a token: clients and their sessions belong to it; expected up to %d bytes of text without control characters", shorten(t.Name), maxTokenName))
 		} else if other, twice := names[t.Name]; twice {
 			k.say(key+".name", fmt.Sprintf("%q is used twice; expected a name of its own (the other is %s)", t.Name, other))
 		}
