@@ -210,8 +210,39 @@ func testLibrary(t *testing.T, chromium context.Context) {
 		"what is malformed ends the connection":       testMalformed,
 		"a stored state that is none":                 testStored,
 		"a broker that is not there":                  testNotThere,
+		"latest is acknowledged at once":              testPromptAck,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newStage(t, chromium)) })
+	}
+}
+
+// The next reading of a device that only keep latest wants waits for the
+// acknowledgement of the one before; others are acknowledged by and by.
+func testPromptAck(t *testing.T, s *stage) {
+	s.do(`make({}); c.subscribe({ id: "newest", condition: "true", keep: "latest" }); c.subscribe({ id: "all", condition: "true" }); c.connect()`)
+	p := s.accept()
+	p.welcome(p.hello())
+	for range 2 {
+		p.send(subscribedTo(expect[protocol.Subscribe](p, protocol.OpSubscribe).ID, "b"))
+	}
+	s.do(`window.setTimeout = () => 1`) // what is not acknowledged at once never is
+	named := func(seq uint64, ids ...string) object {
+		m := notification("b", seq)
+		var all []object
+		for _, id := range ids {
+			all = append(all, object{"id": id})
+		}
+		m["subscriptions"] = all
+		return m
+	}
+	p.send(named(1, "newest", "all"), named(2, "all"), named(3, "newest"))
+	select {
+	case data := <-p.got:
+		if a := decode[protocol.Ack](t, data); a.Op != protocol.OpAck || a.Num != 3 {
+			t.Errorf("the client sent %s; expected an acknowledgement of 3", data)
+		}
+	case <-time.After(patience):
+		t.Error("nothing was acknowledged")
 	}
 }
 

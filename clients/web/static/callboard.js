@@ -322,7 +322,7 @@ export class Client extends Emitter {
   #notified(m) {
     const { fresh, fault } = this.#sequences.notify(m.source, m.seq, m.skipped ?? 0);
     if (fault) this.emit("fault", { source: m.source, reason: fault });
-    this.#ack();
+    this.#ack(this.#onlyLatest(m));
     if (!fresh) return;
     for (const match of m.subscriptions ?? []) {
       this.#subscriptions.get(match.id)?.notified(m, match);
@@ -430,9 +430,15 @@ export class Client extends Emitter {
     if (silence > limit) this.#lost(new CallboardError({ code: "unavailable", message: `nothing heard for ${Math.round(silence / 1000)} s` }));
   }
 
-  #ack() {
+  /** Whether all subscriptions of a notification keep the latest only: the next reading of its device waits for the acknowledgement. */
+  #onlyLatest(m) {
+    return (m.subscriptions ?? []).every((match) => this.#subscriptions.get(match.id)?.spec.keep === "latest");
+  }
+
+  /** Acknowledges what was handled: soon, or at once. */
+  #ack(atOnce = false) {
     if (!this.id) return; // what was written to its socket counts as acknowledged
-    if (this.#sequences.due() >= ackCount) return this.#flush();
+    if (atOnce || this.#sequences.due() >= ackCount) return this.#flush();
     if (!this.#timers.ack) this.#timers.ack = setTimeout(() => this.#flush(), ackDelay);
   }
 
