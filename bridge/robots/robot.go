@@ -1,6 +1,8 @@
 package robots
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -77,6 +79,7 @@ func (r *robot) away(err error) {
 	r.err = err
 	r.mu.Unlock()
 	switch comings, player := r.session.owner.comings, r.session.server.Address; {
+	case errors.Is(err, context.Canceled): // this broker stops
 	case changed:
 		comings.Info("robot away", "robot", r.name, "player", player, "error", err)
 	case news:
