@@ -39,6 +39,7 @@ const fields = {
   ],
   robot: [
     ["robot", "text", (m) => text(m.robot)],
+    ["device", "text", (m) => absent(m.device) || text(m.device)],
     ["state", "text", (m) => text(m.state)],
   ],
   reply: [

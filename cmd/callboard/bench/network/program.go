@@ -208,16 +208,16 @@ func (p *Program) handle(e callboard.Event) {
 	}
 }
 
-// state checks what is told of a robot: away and up take turns, and begin with
-// away.
+// state checks what is told of a robot, or a device: away and up take turns, and
+// begin with away.
 func (p *Program) state(e *callboard.Robot) {
-	robot := e.Robot.Robot
-	switch before := p.states[robot]; {
+	name := e.Name()
+	switch before := p.states[name]; {
 	case e.State == protocol.RobotAway && before == protocol.RobotAway,
 		e.State == protocol.RobotUp && before != protocol.RobotAway:
-		p.fault("%s is told to be %s, but was told to be %q before", robot, e.State, before)
+		p.fault("%s is told to be %s, but was told to be %q before", name, e.State, before)
 	case e.State == protocol.RobotAway || e.State == protocol.RobotUp:
-		p.states[robot] = e.State
+		p.states[name] = e.State
 	}
 }
 
