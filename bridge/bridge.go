@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"callboard/bridge/beacon"
+	"callboard/bridge/clock"
 	"callboard/bridge/config"
 	"callboard/bridge/gateway"
 	"callboard/bridge/link"
@@ -55,6 +56,7 @@ type Config struct {
 // Bridge is one broker.
 type Bridge struct {
 	config   Config
+	clock    clock.Clock
 	listener net.Listener
 	store    *spool.Store
 	node     *node.Node
@@ -77,7 +79,7 @@ func New(c Config) (*Bridge, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Bridge{config: c, linkListener: c.LinkListener, tls: c.Config.TLS.Cert != ""}
+	b := &Bridge{config: c, clock: clock.New(), linkListener: c.LinkListener, tls: c.Config.TLS.Cert != ""}
 	if err := b.build(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -106,7 +108,7 @@ func (b *Bridge) build() error {
 		return err
 	}
 	if b.robots, err = robots.New(robots.Config{
-		Servers: b.servers(), Matcher: matcher, Sink: b.node, Room: b.node.Room, Metrics: metrics, Logger: b.config.Logger,
+		Servers: b.servers(), Matcher: matcher, Sink: b.node, Room: b.node.Room, Metrics: metrics, Logger: b.config.Logger, Clock: b.clock,
 	}); err != nil {
 		return err
 	}
@@ -128,6 +130,7 @@ func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *metric.Set) (*node
 	c := b.config.Config
 	restored := b.store.Restored()
 	return node.New(node.Config{
+		Clock: b.clock,
 		Overlay: overlay.Config{
 			ID:            overlay.BrokerID(c.Broker.ID),
 			Heartbeat:     duration(c.Broker.Heartbeat),

@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +109,60 @@ func TestPureRoomsImportNoWorld(t *testing.T) {
 			if isPure && slices.Contains(impure, imported) {
 				t.Errorf("%s is pure but imports %s", p.ImportPath, imported)
 			}
+		}
+	}
+}
+
+// wallClock are the files that take a number from the wall clock, or strip a time
+// of what counts on monotonically, and what for: never for a deadline or a length
+// of time, which somebody who sets the clock would change.
+var wallClock = map[string]string{
+	"bridge/clock/clock.go":                "the broker's clock is made of it",
+	"bridge/gateway/gateway.go":            "the time that replies tell",
+	"bridge/link/link.go":                  "where the count of dials begins",
+	"bridge/node/list.go":                  "told: since when a link is up",
+	"bridge/spool/database.go":             "a file's name",
+	"player/client/request.go":             "the time that requests tell",
+	"player/run/mcapwriter.go":             "the time that a log tells",
+	"player/run/world.go":                  "the same",
+	"player/server/server.go":              "the time that replies tell",
+	"cmd/callboard/patrol.go":              "told: the time of a coverage",
+	"bridge/benchtest/arrival.go":          "beside the kernel's stamp of a frame, which is of the wall clock",
+	"cmd/callboard/bench/player_server.go": "the time that readings tell",
+}
+
+// TestWallClock: whoever sets the wall clock back or forward moves no deadline.
+func TestWallClock(t *testing.T) {
+	taken := regexp.MustCompile(`\.((UnixNano|UnixMicro|UnixMilli|Unix)\(\)|Round\(0\))`)
+	seen := map[string]bool{}
+	for _, room := range []string{"bridge", "player", "clients/go", "subscribe", "sim", "cmd"} {
+		err := filepath.WalkDir(filepath.Join("..", room), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+			for i, line := range strings.Split(string(text), "\n") {
+				if !taken.MatchString(line) {
+					continue
+				}
+				seen[name] = true
+				if wallClock[name] == "" {
+					t.Errorf("%s:%d: a number of the wall clock; expected time.Since, or bridge/clock: %s", name, i+1, strings.TrimSpace(line))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range wallClock {
+		if !seen[name] {
+			t.Errorf("%s takes nothing of the wall clock any more; take it off the list", name)
 		}
 	}
 }

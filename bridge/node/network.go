@@ -35,9 +35,9 @@ func (n *Node) askBroker(ctx context.Context, to overlay.BrokerID, robot string,
 	if err != nil {
 		return nil, fmt.Errorf("wording a question to another broker: %w", err)
 	}
-	until := instant() + overlay.Instant(answerTime/time.Microsecond)
+	until := n.instant() + overlay.Instant(answerTime/time.Microsecond)
 	if deadline, ok := ctx.Deadline(); ok {
-		until = overlay.Instant(deadline.UnixMicro())
+		until = overlay.Instant(n.config.Clock.MicroAt(deadline))
 	}
 	number, answered := n.lastCall.Add(1), make(chan *overlay.Answered, 1)
 	n.calls.Store(number, answered)

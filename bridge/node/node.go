@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"callboard/bridge/clock"
 	"callboard/bridge/link"
 	"callboard/bridge/metric"
 	"callboard/bridge/overlay"
@@ -50,6 +51,7 @@ type Config struct {
 	Matcher  *subscribe.Matcher // required
 	Metrics  *metric.Set        // callboard_node_* and callboard_overlay_* are added; nil: none
 	Logger   *slog.Logger       // default: discard
+	Clock    clock.Clock        // default: one that begins now
 
 	// QueueLength is how many readings may wait for the broker's goroutine
 	// before further ones are dropped, counted and told as overflow. Default
@@ -138,6 +140,9 @@ func New(c Config) (*Node, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if !c.Clock.Started() {
+		c.Clock = clock.New()
+	}
 	if c.QueueLength <= 0 {
 		c.QueueLength = defaultQueue
 	}
@@ -165,7 +170,8 @@ func New(c Config) (*Node, error) {
 // before Run.
 func (n *Node) Attach(r *robots.Robots, l Links) { n.robots, n.links = r, l }
 
-func instant() overlay.Instant { return overlay.Instant(time.Now().UnixMicro()) }
+// instant is the time that the state machine goes by.
+func (n *Node) instant() overlay.Instant { return overlay.Instant(n.config.Clock.Micro()) }
 
 // Run restores the broker's state and serves until ctx ends; what was posted
 // before is still done.
@@ -221,7 +227,7 @@ func (n *Node) turn(due bool, spent []item) []item {
 	defer n.stepping.Unlock()
 	n.carryOut() // what a reading's step has left
 	if due {
-		n.take(instant(), &overlay.Tick{})
+		n.take(n.instant(), &overlay.Tick{})
 	}
 	taken := n.queue.take(spent)
 	n.work(taken)
@@ -236,7 +242,7 @@ func (n *Node) turn(due bool, spent []item) []item {
 // arm sets the timer to the state machine's deadline.
 func (n *Node) arm() {
 	n.armed = n.broker.Deadline()
-	n.timer.Reset(time.Duration(n.armed-instant()) * time.Microsecond)
+	n.timer.Reset(time.Duration(n.armed-n.instant()) * time.Microsecond)
 }
 
 // atOnce has the state machine take a reading in, in the goroutine of the
@@ -252,7 +258,7 @@ func (n *Node) atOnce(it *item) bool {
 	if !n.started || n.stepped || n.queue.length() > 0 {
 		return false
 	}
-	n.step(instant(), it)
+	n.step(n.instant(), it)
 	n.room.set(n.broker.Crowded() == 0)
 	if !n.light() {
 		n.queue.signal()
@@ -273,7 +279,7 @@ func (n *Node) Restored() <-chan struct{} { return n.restored }
 // begin brings the earlier life back and makes the robots known. It returns
 // false if ctx ended meanwhile: then nothing has begun.
 func (n *Node) begin(ctx context.Context) bool {
-	now := instant()
+	now := n.instant()
 	for some := range slices.Chunk(n.config.Restore, chunk) {
 		if ctx.Err() != nil {
 			return false
@@ -309,7 +315,7 @@ func (n *Node) work(items []item) {
 	for len(items) > 0 {
 		some := items[:min(chunk, len(items))]
 		items = items[len(some):]
-		now := instant()
+		now := n.instant()
 		for i := range some {
 			n.step(now, &some[i])
 		}
@@ -371,9 +377,9 @@ func (n *Node) do(out overlay.Output, now bool) {
 		switch {
 		case c == nil:
 		case now:
-			c.out.NotifyWith(&n.burst, notification(o), arrived(o.Reading))
+			c.out.NotifyWith(&n.burst, notification(o), n.arrived(o.Reading))
 		default:
-			c.out.Notify(notification(o), arrived(o.Reading))
+			c.out.Notify(notification(o), n.arrived(o.Reading))
 		}
 	case *overlay.Send:
 		if c := n.conn(o.Conn); c != nil {
@@ -408,11 +414,11 @@ func (n *Node) do(out overlay.Output, now bool) {
 }
 
 // arrived tells when a reading was decoded, zero if it is of an earlier life.
-func arrived(r *overlay.Reading) time.Time {
+func (n *Node) arrived(r *overlay.Reading) time.Time {
 	if r.Arrived == 0 {
 		return time.Time{}
 	}
-	return time.UnixMicro(int64(r.Arrived))
+	return n.config.Clock.Time(int64(r.Arrived))
 }
 
 func notification(o *overlay.Notify) protocol.Notify {

@@ -14,7 +14,7 @@ import (
 // Matched takes a reading that subscriptions matched. It never waits: what
 // finds no room is dropped, counted, and told as an overflow of the robot.
 func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
-	it := item{matched: m, robot: robot, decoded: overlay.Instant(decoded.UnixMicro())}
+	it := item{matched: m, robot: robot, decoded: overlay.Instant(n.config.Clock.MicroAt(decoded))}
 	if n.atOnce(&it) || n.queue.offer(it) {
 		return
 	}
@@ -64,7 +64,7 @@ func (n *Node) tellLost() {
 	defer n.lostMu.Unlock()
 	for _, robot := range slices.Sorted(maps.Keys(n.lost)) {
 		lost := n.lost[robot]
-		n.take(instant(), &overlay.RobotState{Robot: robot, State: protocol.RobotOverflow, Lost: &lost, Since: instant()})
+		n.take(n.instant(), &overlay.RobotState{Robot: robot, State: protocol.RobotOverflow, Lost: &lost, Since: n.instant()})
 	}
 	clear(n.lost)
 }

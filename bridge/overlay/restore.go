@@ -160,10 +160,17 @@ func (b *Broker) restoreGiven(r *GivenRecord) {
 			continue // known, or part of a gap
 		}
 		last := e.buf.last
-		e.buf.push(hit.Seq, r.Reading, e.buf.share(hit.Names, hit.Revision, 0, namesSize(hit.Names)), r.At)
+		e.buf.push(hit.Seq, r.Reading, e.buf.share(hit.Names, hit.Revision, 0, namesSize(hit.Names)), b.waitedSince(r.At))
 		e.buf.last = max(last, hit.Seq)
 		e.next = max(e.next, hit.Seq+1)
 	}
+}
+
+// waitedSince is when something began to wait that the store has, by the clock of
+// this life. That of the earlier one may have been set otherwise: the time is not
+// in the future, and half of what an inbox keeps things is left.
+func (b *Broker) waitedSince(at Instant) Instant {
+	return min(b.now, max(at, b.now-Instant(b.cfg.Inbox.Keep)/2))
 }
 
 // restoreGap puts a gap in the place of what is there of it.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"callboard/player"
 	"callboard/subscribe"
@@ -35,12 +34,13 @@ type robot struct {
 	present  gate // open while the robot is up
 }
 
-func now() float64 { return float64(time.Now().UnixMicro()) / 1e6 }
+// now is Unix time in s.
+func (s *session) now() float64 { return float64(s.owner.config.Clock.Micro()) / 1e6 }
 
 func (r *robot) up(devices []*player.Device) {
 	r.mu.Lock()
 	r.present.open()
-	r.state, r.since, r.devices, r.err = protocol.RobotUp, now(), devices, nil
+	r.state, r.since, r.devices, r.err = protocol.RobotUp, r.session.now(), devices, nil
 	heard := sortedKeys(r.silent)
 	clear(r.silent)
 	r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *robot) silence(device string, silent bool) {
 		if r.silent == nil {
 			r.silent = map[string]float64{}
 		}
-		state, r.silent[device] = protocol.RobotAway, now()
+		state, r.silent[device] = protocol.RobotAway, r.session.now()
 		r.silences++
 	} else {
 		delete(r.silent, device)
@@ -72,7 +72,7 @@ func (r *robot) away(err error) {
 	r.mu.Lock()
 	changed := r.state == protocol.RobotUp
 	if changed {
-		r.state, r.since, r.devices = protocol.RobotAway, now(), nil
+		r.state, r.since, r.devices = protocol.RobotAway, r.session.now(), nil
 		r.present.shut()
 	}
 	news := err != nil && (r.err == nil || r.err.Error() != err.Error())
@@ -133,7 +133,7 @@ func (r *robot) learned(d *player.Device) {
 
 // tell completes an event and hands it to the sink.
 func (r *robot) tell(e Event) {
-	e.Robot, e.World, e.Since = r.name, r.session.worldName(), now()
+	e.Robot, e.World, e.Since = r.name, r.session.worldName(), r.session.now()
 	r.session.owner.config.Sink.Robot(e)
 }
 

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"time"
 
+	"callboard/bridge/clock"
 	"callboard/bridge/lograte"
 	"callboard/bridge/metric"
 	"callboard/player"
@@ -60,6 +61,7 @@ type Config struct {
 	Sink    Sink
 	Metrics *metric.Set  // callboard_robots_* are added; nil: none
 	Logger  *slog.Logger // default: discard
+	Clock   clock.Clock  // of Event.Since and Status; default: one that begins now
 	// Room is asked before readings of a server that waits for its clients are
 	// read, see client.Config. Default: there is always room.
 	Room func() <-chan struct{}
@@ -109,6 +111,9 @@ func New(c Config) (*Robots, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if !c.Clock.Started() {
+		c.Clock = clock.New()
 	}
 	r := &Robots{config: c, byName: map[string]*robot{}, log: c.Logger, comings: lograte.New(c.Logger)}
 	for _, server := range c.Servers {

@@ -202,12 +202,16 @@ func (g *guide) at(x, y, yaw float64) {
 // delays tells how late readings are: against those of the last seconds that
 // came soonest after the time that the simulation gave them.
 type delays struct {
-	last [20]time.Duration // from the readings' times to their arrival, with a constant that does not matter
-	n    int
+	began time.Time
+	last  [20]time.Duration // from the readings' times to their arrival, with a constant that does not matter
+	n     int
 }
 
 func (d *delays) late(now time.Time, reading float64) time.Duration {
-	at := time.Duration(now.UnixNano()) - time.Duration(reading*float64(time.Second))
+	if d.n == 0 {
+		d.began = now
+	}
+	at := now.Sub(d.began) - time.Duration(reading*float64(time.Second))
 	d.last[d.n%len(d.last)] = at
 	d.n++
 	least := at

@@ -36,10 +36,10 @@ type Port struct {
 	of       map[string][]string // devices by robot: "laser:0"
 	byKey    map[key]*device
 	pub      server.Publisher
-	time     atomic.Uint64 // bits of the newest message's time, in s
-	endedAt  atomic.Int64  // ns since 1970; 0: it goes on
-	everOpen atomic.Bool   // since the replay began
-	missed   uint64        // messages before it was; of Run
+	time     atomic.Uint64             // bits of the newest message's time, in s
+	endedAt  atomic.Pointer[time.Time] // nil: it goes on
+	everOpen atomic.Bool               // since the replay began
+	missed   uint64                    // messages before it was; of Run
 }
 
 // key is a device on its port.
@@ -215,15 +215,15 @@ func (p *Port) RobotDevices() map[string][]string { return p.of }
 // newest message, and after the end one that goes on.
 func (p *Port) Clock() float64 {
 	t := math.Float64frombits(p.time.Load())
-	if at := p.endedAt.Load(); at != 0 {
-		t += float64(time.Now().UnixNano()-at) / 1e9
+	if at := p.endedAt.Load(); at != nil {
+		t += time.Since(*at).Seconds()
 	}
 	return t
 }
 
 func (p *Port) setClock(t float64) {
 	p.time.Store(math.Float64bits(t))
-	p.endedAt.Store(0)
+	p.endedAt.Store(nil)
 }
 
 // Devices lists those of the recording, then log:0.

@@ -175,9 +175,9 @@ func (p *pass) held(port *Port, now time.Time) {
 // begin anew, or ctx ends.
 func (p *pass) rest() {
 	r := p.replay
-	now := time.Now().UnixNano()
+	now := time.Now()
 	for _, port := range r.ports {
-		port.endedAt.Store(now)
+		port.endedAt.Store(&now)
 	}
 	r.mu.Lock()
 	r.state.ended, r.playing = true, false
