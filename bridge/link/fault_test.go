@@ -639,3 +639,30 @@ func TestDialingEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestSilentStrangersKeepNobodyOut: who connects and says nothing gives way to a
+// neighbour; a link that is up does not.
+func TestSilentStrangersKeepNobodyOut(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		b2, memory := accepting(t, nil)
+		silent := func() (first *stranger) {
+			first = connect(t, memory, "b2")
+			for range 5 * maxOpening {
+				connect(t, memory, "b2")
+			}
+			return first
+		}
+		first := silent()
+		b1 := connect(t, memory, "b2")
+		b1.write(helloPiece(nil))
+		b1.expect(pieceHello, "b2")
+		b1.write(beginning)
+		b2.expect(t, "up")
+		if _, _, err := first.read(); err == nil {
+			t.Error("the oldest of the silent is still there")
+		}
+		silent()
+		b1.write(framePiece(t, head(1)))
+		b2.expect(t, "frame")
+	})
+}

@@ -13,6 +13,7 @@ import (
 
 	"callboard/bridge/overlay"
 	"callboard/player/deadline"
+	"callboard/player/listener"
 )
 
 // peer is what is known of one neighbour. Its goroutine dials or waits to be
@@ -176,14 +177,16 @@ func (p *peer) stale(attempt uint64) error {
 	return nil
 }
 
-// maxOpening is how many connections may be in their handshake at once.
+// maxOpening is how many connections may be in their handshake at once: the oldest
+// gives way to a new one, so that silent ones keep no neighbour out.
 const maxOpening = 64
 
 // accept takes connections until ctx ends.
 func (l *Links) accept(ctx context.Context) error {
-	room := make(chan struct{}, maxOpening)
+	most := 4 * (len(l.cfg.Neighbours) + 1) // kept: each neighbour's old connection and its new one, at least
+	limited := listener.New(listener.Limits{Connections: most, Address: most, Reserve: maxOpening}).Listen(l.cfg.Listener)
 	for {
-		raw, err := l.cfg.Listener.Accept()
+		raw, err := limited.Accept()
 		if ctx.Err() != nil {
 			if err == nil {
 				raw.Close()
@@ -202,29 +205,21 @@ func (l *Links) accept(ctx context.Context) error {
 			}
 			continue
 		}
-		select {
-		case room <- struct{}{}:
-			l.wg.Go(func() {
-				l.admit(ctx, raw)
-				<-room
-			})
-		default:
-			l.refused.Add(1)
-			raw.Close()
-		}
+		l.wg.Go(func() { l.admit(ctx, raw.(*listener.Conn)) })
 	}
 }
 
 // admit does the handshake with who has connected and hands the session to the
 // peer's goroutine.
-func (l *Links) admit(ctx context.Context, raw net.Conn) {
-	raw = deadline.New(raw)
+func (l *Links) admit(ctx context.Context, place *listener.Conn) {
+	raw := deadline.New(place)
 	defer context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) })()
 	o, err := l.open(ctx, raw, false)
 	if err == nil {
 		var p *peer
 		var h hello
 		if p, h, err = o.welcome(l); err == nil {
+			place.Keep() // there is room for all neighbours
 			select {
 			case p.offered <- newSession(p, o, h, h.Attempt):
 			case <-ctx.Done():
