@@ -424,6 +424,12 @@ func testGapsAndStates(t *testing.T, chromium context.Context) {
 		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r2", Source: source, State: protocol.RobotUp, Since: 1.7e9})
 	})
 	p.until(`document.querySelector('#robots li[data-robot="r2"]').dataset.state === "up"`)
+	// A device that is away is none of its robot's matter.
+	b.do(func() {
+		b.tell(protocol.Robot{Op: protocol.OpRobot, Robot: "r2", Device: "laser:0", Source: source, State: protocol.RobotAway, Since: 1.7e9})
+	})
+	p.until(`document.querySelector("#notices .away .what")?.textContent === "laser:0 of r2 is away"`)
+	p.until(`document.querySelector('#robots li[data-robot="r2"]').dataset.state === "up"`)
 	// A message counts at once, before any list.
 	b.do(func() {
 		b.unlisted = true

@@ -95,9 +95,10 @@ export class Notices {
   }
 
   #robot(m) {
+    const name = m.device ? `${m.device} of ${m.robot}` : m.robot;
     const texts = {
-      up: `${m.robot} is there`,
-      away: `${m.robot} is away`,
+      up: `${name} is there`,
+      away: `${name} is away`,
       overflow: m.lost ? `${m.robot}: ${plural(m.lost, "reading")} lost before the broker` : `${m.robot}: readings lost before the broker`,
     };
     this.#add({ kind: m.state === "up" ? "up" : "away", at: Date.now(), robot: m.robot, text: texts[m.state] ?? `${m.robot}: ${m.state}`, source: m.source });

@@ -192,7 +192,7 @@ export class Robots extends Emitter {
     if (m.state === "overflow") {
       robot.lost += m.lost ?? 0;
       robot.overflowAt = Date.now();
-    } else {
+    } else if (!m.device) { // else the robot goes on
       robot.state = m.state;
       robot.since = m.since ?? null;
     }
