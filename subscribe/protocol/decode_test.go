@@ -16,6 +16,8 @@ func TestDecode(t *testing.T) {
 		want any
 	}{
 		{`{"op":"hello"}`, &Hello{Op: "hello"}},
+		{`{"op":"hello","away":["r1"]}`, &Hello{Op: "hello", Away: &[]string{"r1"}}},
+		{`{"op":"hello","away":[]}`, &Hello{Op: "hello", Away: &[]string{}}},
 		{`{"op":"hello","client":"c","token":"t","attachment":3,"session":"s","num":{"a":5},"subscriptions":[{"id":"x","condition":"true"}],"later":[1]}`,
 			&Hello{Op: "hello", Client: "c", Token: "t", Attachment: ptr(uint64(3)), Session: "s", Num: map[string]uint64{"a": 5}, Subscriptions: []Subscription{{ID: "x", Condition: "true"}}}},
 		{`{"op":"subscribe","id":"x","condition":"true","robots":["r*"],"devices":["laser:0"],"trigger":"change","min_interval":1.5,"for":2,"select":{"a":"laser.min"},"keep":"latest"}`,

@@ -273,7 +273,7 @@ var mutants = []mutant{
 	{rule: "states: known from what is stored", file: "restore.go",
 		from: "		e.trues.note(r.Reading, hit.Names, hit.Seq)\n", to: ""},
 	{rule: "states: false in the place of a broker out of reach", file: "states.go",
-		from: "			b.giveOr(s.local, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}})\n", to: "			_ = r\n"},
+		from: "			b.giveOr(s.local, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}})\n", to: "			_, _ = r, no\n"},
 	{rule: "states: its own false comes to nobody then", file: "states.go",
 		from: "	return !st.over\n", to: "	return true\n"},
 	{rule: "states: true again when it is back", file: "states.go",
