@@ -227,7 +227,9 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 		}
 		stayed = stayed && s.elsewhere == 0 || !b.networked
 		if !s.roamed {
-			s.toldAt = s.epoch.Attachment
+			for id := range s.upTo { // each by itself: order decides nothing
+				s.noteTold(id, s.epoch.Attachment)
+			}
 		}
 		s.epoch = epoch
 	}

@@ -16,8 +16,8 @@ type told struct {
 	// upTo tells, of source brokers, up to which version of their robots it was
 	// told, when it was here last.
 	upTo   map[BrokerID]uint64
-	missed map[string]bool // robots that are away by what was told, of which its hello does not know
-	toldAt uint64          // the attachment under which that was
+	missed map[string]bool     // robots that are away by what was told, of which its hello does not know
+	toldAt map[BrokerID]uint64 // the attachment under which that was, if it was handed over or may be
 
 	// A session that comes from another edge awaits what was told there, of each
 	// source broker for so many periods' ends. After those that edge is dead.
@@ -155,6 +155,14 @@ func (b *Broker) passAwaits(s *session) {
 	}
 }
 
+// noteTold notes under which attachment the client was told what is known here.
+func (s *session) noteTold(id BrokerID, attachment uint64) {
+	if s.toldAt == nil {
+		s.toldAt = map[BrokerID]uint64{}
+	}
+	s.toldAt[id] = max(s.toldAt[id], attachment)
+}
+
 // settleTold says that what is known here is what the client was told of a
 // source broker's robots.
 func (b *Broker) settleTold(s *session, id BrokerID) {
@@ -214,10 +222,9 @@ func (b *Broker) onTold(m *Told) {
 	if s.elsewhere != 0 && s.newestEdge != "" { // it has gone on
 		b.route(s.newestEdge, m)
 	}
-	if m.Attachment < s.toldAt || !s.roamed {
+	if !s.roamed {
 		return
 	}
-	s.toldAt = m.Attachment
 	last := s.free || m.Attachment+1 == s.epoch.Attachment
 	b.takeTold(s, m, last)
 	for _, h := range m.States { // what has come here since is newer
@@ -248,7 +255,10 @@ func (m *Told) covers(id BrokerID) bool {
 
 // takeTold replaces what is known of the source brokers that are awaited.
 func (b *Broker) takeTold(s *session, m *Told, last bool) {
-	awaited := func(id BrokerID) bool { _, is := s.awaits[id]; return is || !s.follows(b, id) }
+	awaited := func(id BrokerID) bool {
+		_, is := s.awaits[id]
+		return (is || !s.follows(b, id)) && m.Attachment >= s.toldAt[id]
+	}
 	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
 		if source := s.away[robot]; awaited(source) && m.covers(source) && !s.listed {
 			delete(s.away, robot)
@@ -262,6 +272,9 @@ func (b *Broker) takeTold(s *session, m *Told, last bool) {
 	}
 	if s.away == nil {
 		s.away = map[string]BrokerID{}
+	}
+	for _, x := range m.Seen {
+		s.noteTold(x.Broker, m.Attachment)
 	}
 	for _, x := range m.Awaited {
 		if before := s.upTo[x.Broker]; awaited(x.Broker) && (before == 0 || x.Version < before) {
