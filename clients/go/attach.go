@@ -101,7 +101,7 @@ func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 		hello.Session = c.session
 		c.resumeLeg(conn)
 		hello.Num = conn.told
-		away := sortedKeys(c.away)
+		away := append([]string{}, sortedKeys(c.away)...) // none is an empty list, not null
 		hello.Away = &away
 	}
 	hello.Subscriptions = c.confirmed()

@@ -108,7 +108,7 @@ func TestResume(t *testing.T) {
 		hello := expect[protocol.Hello](p, protocol.OpHello)
 		want := protocol.Hello{
 			Op: protocol.OpHello, Client: "me", Session: "one", Attachment: number(2), Num: map[string]uint64{"s1": 2},
-			Subscriptions: []Subscription{{ID: "near", Condition: "laser.min < 1"}},
+			Subscriptions: []Subscription{{ID: "near", Condition: "laser.min < 1"}}, Away: &[]string{},
 		}
 		if diff := cmp.Diff(want, hello); diff != "" {
 			t.Error(diff)
