@@ -20,7 +20,7 @@ var rooms = map[string][]string{
 	"cmd":                {"bridge", "clients", "sim", "subscribe", "player", "worlds"},
 	"bridge":             {"subscribe", "player"},
 	"bridge/overlay":     {"subscribe/protocol"},
-	"clients/go":         {"subscribe/protocol"},
+	"clients/go":         {"subscribe/protocol", "player/deadline"},
 	"clients/web":        {},
 	"sim":                {},
 	"sim/simdriver":      {"player"},
