@@ -176,6 +176,7 @@ func (p *client) attach(y int) {
 		p.giveUp()
 	}
 	p.attachment++
+	p.c.cutOff(p, y)
 	p.beginAnew()
 	if p.anonymous {
 		p.session, p.nums, p.lives = "", map[string]uint64{}, map[string]notified{}
@@ -202,6 +203,7 @@ func (p *client) move(y int) {
 		p.giveUp()
 	}
 	p.attachment++
+	p.c.cutOff(p, y)
 	p.beginAnew()
 	p.answers, p.doubtful, p.again = nil, false, false
 	p.next = &attempt{conn: p.newConn(), at: y, wire: maps.Clone(p.nums)}

@@ -127,6 +127,25 @@ func (c *cluster) leftBehind(k overlay.Key) bool {
 	return false
 }
 
+// cutOff takes note of a client that attaches to y while another edge may have
+// numbers of a source's earlier life and cannot tell the source: when the client
+// comes back there, nobody can tell whose number it says.
+func (c *cluster) cutOff(p *client, y int) {
+	if len(c.cut) == 0 {
+		return
+	}
+	for k, t := range c.truth {
+		if k.Client != p.name || len(t.past) == 0 {
+			continue
+		}
+		for i, x := range c.brokers {
+			if r, found := c.route(i, k); found && i != y && r.Down == x.name {
+				t.unknown = true
+			}
+		}
+	}
+}
+
 // goBack starts a broker with its store as it was after one of its earlier
 // steps: somebody has put an old copy of its data in the place of what it had.
 func (c *cluster) goBack(i, steps int) {
