@@ -341,6 +341,7 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		b.follow(in)
 	}
 	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
+	again = again || b.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) != nil // the client has not been told of it yet
 	if s.local != nil || !again {
 		return back
 	}
