@@ -239,7 +239,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 	}
 	s.conn = &conn{id: h.Conn, session: s, rights: newRights(h.Allowed), window: b.windowCount, heard: b.now}
 	if h.Window != nil {
-		s.conn.window = min(s.conn.window, *h.Window)
+		s.conn.window = int(min(uint64(s.conn.window), *h.Window))
 	}
 	b.conns[h.Conn] = s.conn
 	if !s.anonymous {

@@ -45,7 +45,7 @@ type Hello struct {
 	Num           map[string]uint64 // source word → highest number processed
 	Subscriptions []*Subscription   // all that are to go on, in the client's order, compiled
 	Away          *[]string         // robots that it was told are away; nil: it does not say
-	Window        *int              // of notifications, if the client asks for a smaller one than the broker's
+	Window        *uint64           // of notifications, if the client asks for a smaller one than the broker's
 	Refused       []protocol.Error  // those listed that did not compile: told after welcome; they do not go on
 }
 

@@ -48,7 +48,10 @@ func TestLatestIsNew(t *testing.T) {
 
 // TestWindowOfHello: a client may ask for fewer to go out unacknowledged.
 func TestWindowOfHello(t *testing.T) {
-	for _, c := range []struct{ ask, want int }{{3, 3}, {1, 1}, {1 << 30, 1024}} {
+	for _, c := range []struct {
+		ask  uint64
+		want int
+	}{{3, 3}, {1, 1}, {1 << 63, 1024}} {
 		b, hits := busy(t, 1, "", Config{})
 		first := Conn(1)
 		b.Step(3, &Hello{Conn: 2, Client: "c00000", Session: b.conns[first].session.birth.String(), Window: &c.ask, Subscriptions: []*Subscription{b.order[0].sorted()[0].Subscription}})
@@ -69,7 +72,7 @@ func TestWindowOfHello(t *testing.T) {
 		}
 	}
 	b, _ := busy(t, 0, "", Config{})
-	none := 0
+	none := uint64(0)
 	b.Step(3, &Hello{Conn: 1, Window: &none})
 	if out := b.Outputs(); len(out) != 2 || b.conns[1] != nil {
 		t.Errorf("window 0 was taken: %v", out)

@@ -52,7 +52,7 @@ func (o *object) message() (any, *Invalid) {
 		return m, o.take(false, fields{
 			"client": text(&m.Client), "token": text(&m.Token), "attachment": pointer(&m.Attachment, count),
 			"session": text(&m.Session), "num": counts(&m.Num), "subscriptions": subscriptions(&m.Subscriptions),
-			"away": pointer(&m.Away, texts),
+			"window": pointer(&m.Window, count), "away": pointer(&m.Away, texts),
 		})
 	case OpSubscribe:
 		m := &Subscribe{Op: op}

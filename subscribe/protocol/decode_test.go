@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,6 +40,67 @@ func TestDecode(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", tt.text, diff)
 		}
+	}
+}
+
+// Every field that a message of a client has is read: what is encoded comes back.
+func TestEveryFieldIsRead(t *testing.T) {
+	for _, m := range []any{&Hello{}, &Subscribe{}, &Update{}, &Unsubscribe{}, &Ack{}, &Command{}, &List{}} {
+		v := reflect.ValueOf(m).Elem()
+		fill(t, v)
+		v.FieldByName("Op").SetString(strings.ToLower(v.Type().Name()))
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, problem := Decode(text)
+		if problem != nil {
+			t.Errorf("%s: %v", text, problem)
+		} else if diff := cmp.Diff(m, got); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// fill sets all fields of a struct to something that is not left out.
+func fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	words := map[string]string{"Trigger": TriggerRising, "Keep": KeepLatest, "What": "robots"}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+			field := v.Field(i)
+			if field.Kind() == reflect.Pointer {
+				field = field.Elem()
+			}
+			if word, ok := words[v.Type().Field(i).Name]; ok {
+				field.SetString(word)
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(t, v.Index(0))
+	case reflect.Map:
+		value := reflect.New(v.Type().Elem()).Elem()
+		fill(t, value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("key"), value)
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("any"))
+	case reflect.Int:
+		v.SetInt(3)
+	case reflect.Uint64:
+		v.SetUint(3)
+	case reflect.Float64:
+		v.SetFloat(1.5)
+	default:
+		t.Fatalf("a field of kind %v is not filled", v.Kind())
 	}
 }
 

@@ -103,7 +103,7 @@ type Hello struct {
 	Subscriptions []Subscription    `json:"subscriptions,omitempty"`
 	// Window asks for fewer notifications of a source to go out unacknowledged
 	// than the broker would let go. Left out: as many as that.
-	Window *int `json:"window,omitempty"`
+	Window *uint64 `json:"window,omitempty"`
 	// Away lists the robots, and the devices of robots, that the client was last
 	// told are away, by Robot.Name. Left out:
 	// what was written to its connections counts as told.
