@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -442,6 +443,21 @@ func TestLargeHelloShowsItsToken(t *testing.T) {
 		}
 		if hello := p.welcome("s"); len(hello.Subscriptions) != 2 {
 			t.Errorf("hello lists %d subscriptions", len(hello.Subscriptions))
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBroker(t)
+		state := State{Client: "guard", Session: "s", Attachment: 1}
+		for i := range 10_000 {
+			state.Away = append(state.Away, fmt.Sprintf("robot%d", i))
+		}
+		start(t, f, Config{Token: "s3cret", Resume: &state})
+		p := f.accept()
+		if p.authorization != "Bearer s3cret" {
+			t.Errorf("a hello with many robots that are away came with %q", p.authorization)
+		}
+		if hello := p.welcome("s"); hello.Away == nil || len(*hello.Away) != len(state.Away) {
+			t.Errorf("hello tells %v of robots that are away", hello.Away)
 		}
 	})
 }

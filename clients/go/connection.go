@@ -92,7 +92,8 @@ func (c *Client) header() http.Header {
 		return nil
 	}
 	c.mu.Lock()
-	text, err := json.Marshal(protocol.Hello{Num: c.handledNums(), Subscriptions: c.confirmed()})
+	away := sortedKeys(c.away)
+	text, err := json.Marshal(protocol.Hello{Num: c.handledNums(), Subscriptions: c.confirmed(), Away: &away})
 	c.mu.Unlock()
 	if err == nil && len(text) <= protocol.MaxFirst/2 { // more may come until hello is said
 		return nil

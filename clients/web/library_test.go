@@ -341,6 +341,11 @@ func testLargeHello(t *testing.T, s *stage) {
 	if h := p.hello(); p.token == "" || h.Token != "s3cret" {
 		t.Errorf("a large hello came with %q", p.token)
 	}
+	s.do(`kept = { client: "guard", session: "s", away: [...Array(3000).keys()].map((i) => "robot" + i) }; make({ token: "s3cret", store }); kept = null; c.connect()`)
+	p = s.accept()
+	if h := p.hello(); p.token == "" || h.Away == nil || len(*h.Away) != 3000 {
+		t.Errorf("a hello with many robots that are away came with %q", p.token)
+	}
 	s.do(`make({ token: "s3cret" }); c.subscribe({ id: "small", condition: "true" }); c.connect()`)
 	p = s.accept()
 	if h := p.hello(); p.token != "" || h.Token != "s3cret" {

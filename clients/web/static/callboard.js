@@ -216,7 +216,7 @@ export class Client extends Emitter {
     const { token } = this.#config;
     if (!token) return url;
     const listed = [...this.#subscriptions.values()].map((s) => s.confirmed ?? null);
-    if (JSON.stringify([listed, this.#sequences.numbers()]).length <= maxFirst / 4) return url; // of characters that may have 4 bytes
+    if (JSON.stringify([listed, this.#sequences.numbers(), [...this.#away]]).length <= maxFirst / 4) return url; // of characters that may have 4 bytes
     const shown = new URL(url, globalThis.location?.href);
     shown.searchParams.set("token", token);
     return shown.href;
