@@ -1,12 +1,10 @@
 package robots
 
 import (
-	"errors"
 	"slices"
 	"sync"
 
 	"callboard/player"
-	"callboard/player/client"
 	"callboard/subscribe/protocol"
 )
 
@@ -39,13 +37,13 @@ func (r *Robots) findSimulations() error {
 func (r *robot) simulation(c *command, asked *int) (*session, int, error) {
 	own := r.session
 	devices, err := own.client.Devices()
-	if err != nil && !errors.Is(err, client.ErrAway) {
-		return nil, 0, err
+	if err != nil { // it went away just now
+		return nil, 0, translate(err, own, r.name, c)
 	}
 	index, ok := pick(devices, func(a player.Addr) player.Addr { return a }, c.interf, asked)
 	at := own.server.Simulation
 	switch {
-	case ok || err != nil: // it is away just now: that will be told
+	case ok:
 		return own, index, nil
 	case at != nil && (asked == nil || *asked == int(at.Index)):
 		return own.simulation, int(at.Index), nil
