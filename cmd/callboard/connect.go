@@ -126,7 +126,7 @@ func outOfReach(err error) bool {
 		return unknown.IsTemporary || unknown.IsTimeout
 	}
 	var network net.Error
-	return errors.As(err, &network)
+	return errors.As(err, &network) && !errors.As(err, new(*net.AddrError)) // an address that is none stays so
 }
 
 // explainDial says what to do about a failed attempt.

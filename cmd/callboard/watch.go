@@ -228,9 +228,10 @@ func (w *watcher) dial(ctx context.Context) (*callboard.Client, error) {
 		client, err := callboard.Dial(ctx, config)
 		if outOfReach(err) && !w.given && config.Token == "" && ctx.Err() == nil {
 			if url := hear(ctx, w.where); url != "" {
-				w.note("no broker at %s; heard one at %s", defaultBroker, url)
 				config.Brokers = []string{url}
-				client, err = callboard.Dial(ctx, config)
+				if client, err = callboard.Dial(ctx, config); err == nil {
+					w.note("no broker at %s; heard one at %s", defaultBroker, url)
+				}
 			}
 		}
 		switch {
