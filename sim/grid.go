@@ -16,7 +16,7 @@ const (
 // Limits of the grid.
 const (
 	maxCell  = 1 << 29 // cells from the origin
-	maxCells = 1 << 27 // of all outlines; in worlds with more of them cells are larger
+	maxCells = 1 << 25 // of all outlines, about 10 bytes each; in worlds with more of them cells are larger
 )
 
 // Layers of the grid. What moves is drawn into one of them in each step, by
