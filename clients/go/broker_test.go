@@ -38,12 +38,12 @@ func startBroker(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, err := simulation.Driver("r0", 0)
+	drivers, err := simulation.Drivers([]string{"r0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pipe := server.NewPipeListener("r0", 0)
-	robots, err := server.New(server.Config{Listener: pipe, Drivers: []server.Driver{driver, simulation.World()}, Clock: simulation.Clock})
+	robots, err := server.New(server.Config{Listener: pipe, Drivers: append(drivers, simulation.World()), Clock: simulation.Clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,19 +197,23 @@ func (c *Client) State() State {
 // one matches: the broker tells no more of them. mu is held.
 func (c *Client) remove(id string) {
 	delete(c.entries, id)
-	for name := range c.away {
-		matches := false
+	maps.DeleteFunc(c.away, func(name string, _ bool) bool {
 		robot, _ := protocol.SplitAwayName(name)
 		for _, e := range c.entries {
-			matches = matches || len(e.current.Robots) == 0 || slices.ContainsFunc(e.current.Robots, func(pattern string) bool {
-				ok, err := path.Match(pattern, robot)
-				return ok && err == nil
-			})
+			if e.names(robot) {
+				return false
+			}
 		}
-		if !matches {
-			delete(c.away, name)
-		}
-	}
+		return true
+	})
+}
+
+// names reports whether the subscription is to a robot.
+func (e *entry) names(robot string) bool {
+	return len(e.current.Robots) == 0 || slices.ContainsFunc(e.current.Robots, func(pattern string) bool {
+		ok, _ := path.Match(pattern, robot) // the broker has taken the pattern
+		return ok
+	})
 }
 
 // Brokers are the brokers of the network, as the last welcome named them.

@@ -108,7 +108,7 @@ func simulate(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, err := simulation.Driver("r0", 0)
+	drivers, err := simulation.Drivers([]string{"r0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func simulate(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	player, err := server.New(server.Config{Listener: listener, Drivers: []server.Driver{driver, simulation.World()}, Clock: simulation.Clock})
+	player, err := server.New(server.Config{Listener: listener, Drivers: append(drivers, simulation.World()), Clock: simulation.Clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,10 +73,11 @@ func (s *session) tellSilent(d *device) {
 // revive opens devices again that have fallen silent.
 func (s *session) revive(now time.Time) error {
 	var closed time.Time // of a close whose time has come
-	if at := s.closedAt.Add(reviveAfter); s.closedAt.IsZero() {
-	} else if now.Before(at) {
+	switch at := s.closedAt.Add(reviveAfter); {
+	case s.closedAt.IsZero():
+	case now.Before(at):
 		s.due(at)
-	} else {
+	default:
 		closed, s.closedAt = s.closedAt, time.Time{}
 	}
 	for _, d := range s.devices {

@@ -53,7 +53,9 @@ func (m *mailbox) command(b *binding, f func()) bool {
 		}
 	}
 	m.mu.Unlock()
-	m.ring(ok)
+	if ok {
+		m.ring()
+	}
 	return ok
 }
 
@@ -83,7 +85,7 @@ func (m *mailbox) opened(b *binding, open bool) error {
 	}
 	n.open, n.shut = open, n.shut || !open
 	m.mu.Unlock()
-	m.ring(true)
+	m.ring()
 	return nil
 }
 
@@ -102,11 +104,8 @@ func (n *note) apply() {
 	}
 }
 
-// ring wakes the goroutine that owns the world if there is something new.
-func (m *mailbox) ring(something bool) {
-	if !something {
-		return
-	}
+// ring wakes the goroutine that owns the world.
+func (m *mailbox) ring() {
 	select {
 	case m.wake <- struct{}{}:
 	default:

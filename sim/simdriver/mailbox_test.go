@@ -29,7 +29,7 @@ func TestFullMailbox(t *testing.T) {
 			}
 		}
 		fill()
-		driver, err := s.Driver("alpha", 0)
+		driver, err := s.driver("alpha", 0, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestCloseStopsWhatWasCommanded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			driver, err := s.Driver("alpha", 0)
+			driver, err := s.driver("alpha", 0, true)
 			if err != nil {
 				t.Fatal(err)
 			}

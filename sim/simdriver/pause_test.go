@@ -125,7 +125,7 @@ func play(ctx context.Context, file *worldfile.World, seed uint64) (uint64, int,
 	}
 	d := &digest{}
 	for i, name := range s.Robots() {
-		driver, err := s.Driver(name, uint16(i))
+		driver, err := s.driver(name, uint16(i), true)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -175,7 +175,7 @@ func (s *Simulation) each(twins bool) int {
 // maxIndex is the greatest index of a device.
 const maxIndex = 1<<16 - 1
 
-// Drivers gives the drivers of robots that share a port, each at its index. A
+// Drivers returns the drivers of robots that share a port, each at its index. A
 // robot on a port of its own is at 0. Rangers are shown as laser or sonar too
 // (see twin), unless that would be more devices than a port has room for.
 func (s *Simulation) Drivers(robots []string) ([]server.Driver, error) {
@@ -191,11 +191,7 @@ func (s *Simulation) Drivers(robots []string) ([]server.Driver, error) {
 	return drivers, nil
 }
 
-// Driver gives a driver that serves one robot at an index.
-func (s *Simulation) Driver(robot string, index uint16) (server.Driver, error) {
-	return s.driver(robot, index, true)
-}
-
+// driver returns the driver of a robot at an index.
 func (s *Simulation) driver(robot string, index uint16, twins bool) (server.Driver, error) {
 	list, err := s.devicesOf(robot, index, twins)
 	if err != nil {

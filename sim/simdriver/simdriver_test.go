@@ -98,7 +98,7 @@ func start(t *testing.T, ctx context.Context, cfg Config, open func(player.Addr)
 	}
 	drivers := []server.Driver{s.World()}
 	for i, name := range robots {
-		d, err := s.Driver(name, uint16(i))
+		d, err := s.driver(name, uint16(i), true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -555,7 +555,7 @@ func TestManyOnOnePort(t *testing.T) {
 	if n := len(s.Robots()); n != 300 {
 		t.Fatalf("%d robots", n)
 	}
-	d, err := s.Driver("r299", 299)
+	d, err := s.driver("r299", 299, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,7 +569,7 @@ func TestManyOnOnePort(t *testing.T) {
 	if diff := cmp.Diff(want, d.Devices()); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := s.Driver("r300", 300); err == nil {
+	if _, err := s.driver("r300", 300, true); err == nil {
 		t.Error("a robot that is not there has a driver")
 	}
 }
