@@ -25,7 +25,7 @@ func TestArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	const busy = 50 * time.Millisecond
-	for range 3 {
+	for stamped, round := 0, 0; stamped < 3; round++ {
 		before := time.Now()
 		if _, err := peer.Write([]byte("reading")); err != nil {
 			t.Fatal(err)
@@ -42,8 +42,13 @@ func TestArrived(t *testing.T) {
 			if !arrived.Equal(now) {
 				t.Errorf("arrived at %v, expected now, %v", arrived, now)
 			}
+			stamped++
 			continue
 		}
+		if arrived.Equal(now) && round < 100 {
+			continue // the kernel begins to stamp a while after it was asked to
+		}
+		stamped++
 		// Two clocks are compared: a millisecond more than they differ.
 		if arrived.Before(before.Add(-time.Millisecond)) || arrived.After(after.Add(busy/2)) {
 			t.Errorf("written from %v to %v, arrived at %v", before, after, arrived)
