@@ -14,7 +14,7 @@ const twinPrefix = "twin of "
 // twice.
 func TwinDriver(of Addr) string { return twinPrefix + of.String() }
 
-// TwinOf gives the device that one with a driver of this name shows once more;
+// TwinOf returns the device that one with a driver of this name shows once more;
 // false: it is no twin.
 func TwinOf(driver string) (Addr, bool) {
 	of, ok := strings.CutPrefix(driver, twinPrefix)

@@ -109,8 +109,8 @@ func (m *Model) paint() {
 }
 
 // SetPose puts the model to a pose in its parent's frame; collisions are not
-// tested. It tells whether the pose was one to go to: finite, within Reach. To
-// where it is nothing is put.
+// tested. It reports whether the pose is one to go to: finite, within Reach. If
+// the model is there already nothing is done.
 func (m *Model) SetPose(p Pose) bool {
 	if p == m.pose {
 		return true

@@ -17,7 +17,7 @@ import (
 )
 
 // maxFile bounds a configuration file and maxSecret a secret file, in bytes;
-// maxProblems the problems of a file that are told.
+// maxProblems the problems that are told of reading a file.
 const (
 	maxFile     = 4 << 20
 	maxSecret   = 64 << 10

@@ -25,7 +25,8 @@ func ParseSize(text string) (int64, error) {
 	return int64(n * unit), nil
 }
 
-// unknownMemory is what a machine that does not tell its memory is taken to have.
+// unknownMemory is the memory of a machine that does not say how much it has, in
+// bytes.
 const unknownMemory = 4 << 30
 
 // machineMemory returns the bytes of memory that this process can have: the

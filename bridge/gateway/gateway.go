@@ -214,8 +214,8 @@ func (g *Gateway) Where(robot string) (address string, index int) {
 	return "", 0
 }
 
-// Index tells which index a device of a robot's Player server has here; false:
-// it is not served.
+// Index returns the index here of a device of a robot's Player server; false: it
+// is not served.
 func (g *Gateway) Index(robot string, there player.Addr) (int, bool) {
 	r := g.robots[robot]
 	if r == nil {

@@ -64,7 +64,7 @@ func (r *robot) number(devices []client.Device) {
 	}
 }
 
-// shares tells whether there is an interface of which the robot has some
+// shares reports whether there is an interface of which the robot has some
 // devices and not others.
 func (r *robot) shares(devices []client.Device) bool {
 	own := map[player.Interface]bool{}

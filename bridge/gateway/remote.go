@@ -87,8 +87,8 @@ func (r *remote) ownersOf(d client.Device) []int {
 	return all
 }
 
-// mayBeTwin tells whether it has to be waited for the name of a device's driver:
-// it may show a robot's ranger once more, and belong to that robot.
+// mayBeTwin reports whether a device may show a robot's ranger once more, and so
+// belong to that robot: the name of its driver, which says so, is not known yet.
 func (r *remote) mayBeTwin(d client.Device) bool {
 	return d.Driver == "" && (d.Interf == player.InterfaceLaser || d.Interf == player.InterfaceSonar) &&
 		!slices.ContainsFunc(r.robots, func(robot *robot) bool { return robot.claims(d.Addr) })
@@ -124,13 +124,13 @@ func (r *remote) Burst() {
 // Down ends a session. The devices stay listed as they were.
 func (r *remote) Down() { r.Burst() }
 
-// owns tells whether a device is the robot's own, or shows one that is.
+// owns reports whether a device is the robot's own, or shows one that is.
 func (r *robot) owns(d client.Device) bool {
 	of, twin := player.TwinOf(d.Driver)
 	return r.claims(d.Addr) || twin && r.claims(of)
 }
 
-// claims tells whether the robot's patterns name a device.
+// claims reports whether the robot's patterns name a device.
 func (r *robot) claims(a player.Addr) bool {
 	if len(r.patterns) == 0 {
 		return true

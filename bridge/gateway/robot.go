@@ -109,7 +109,7 @@ func (r *robot) there(a player.Addr) (player.Addr, bool) {
 	return there, ok
 }
 
-// here gives a device's index here.
+// here returns the index here of a device of the Player server.
 func (r *robot) here(there device) (int, bool) {
 	table := r.table.Load()
 	if table == nil {

@@ -15,7 +15,7 @@ const (
 )
 
 // Log is a logger of which each message takes a few lines a second at most. What
-// goes beyond is counted, and told at the end of the second as that message with
+// goes beyond is counted, and logged at the end of the second: the message with
 // the attribute more.
 type Log struct {
 	logger *slog.Logger
@@ -62,7 +62,7 @@ func (l *Log) log(level slog.Level, msg string, attrs []any) {
 	l.logger.Log(context.Background(), level, msg, attrs...)
 }
 
-// Close tells what was only counted so far.
+// Close logs what was only counted so far.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -160,8 +160,8 @@ func (s *Scrape) Give(f *Family, number float64, values ...string) {
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// text gives the metrics as they are now, but for those with a label's value that
-// sees does not let through.
+// text returns the metrics as they are now, without those that have a label's
+// value which sees does not let through.
 func (s *Set) text(sees func(label, value string) bool) []byte {
 	scrape := Scrape{set: s, sees: sees, lines: map[*Family][]byte{}}
 	for _, give := range s.sources {

@@ -98,7 +98,7 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 	return nil
 }
 
-// saysHello tells whether a message is a hello, even one that is wrong.
+// saysHello reports whether a message is a hello, even one that is wrong.
 func saysHello(m any, text []byte) bool {
 	if m != nil {
 		_, ok := m.(*protocol.Hello)

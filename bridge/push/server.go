@@ -37,7 +37,7 @@ type Config struct {
 	Hosts    []string     // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
 
 	Page fs.FS // static files at /; nil: none
-	// World gives the floor plan's JSON at /api/worlds/NAME, if a robot that the
+	// World returns the floor plan's JSON at /api/worlds/NAME, if a robot that the
 	// grant covers is there; nil: none.
 	World func(ctx context.Context, name string, grant Grant) ([]byte, bool)
 	// Extra adds objects at /api/NAME, for those who may see all robots: what to

@@ -66,7 +66,7 @@ func (o *source) owner(a player.Addr) string {
 	return ""
 }
 
-// named tells whether a device is asked for by more than "*".
+// named reports whether a device is asked for by more than "*".
 func (o *source) named(a player.Addr) bool {
 	patterns := slices.Concat(o.server.Devices, o.server.Robots[o.owner(a)])
 	return slices.ContainsFunc(patterns, func(p string) bool { return p != "*" && matches([]string{p}, a) })

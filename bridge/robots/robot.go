@@ -51,7 +51,7 @@ func (r *robot) up(devices []*player.Device) {
 	}
 }
 
-// silence takes that a device has fallen silent, or is heard again.
+// silence notes that a device has fallen silent, or is heard again.
 func (r *robot) silence(device string, silent bool) {
 	r.mu.Lock()
 	state := protocol.RobotUp
@@ -137,7 +137,7 @@ func (r *robot) tell(e Event) {
 	r.session.owner.config.Sink.Robot(e)
 }
 
-// target gives the session and the index of the device that a command is for:
+// target returns the session and the index of the device that a command is for:
 // the index asked for, else the robot's lowest of that interface.
 func (r *robot) target(c *command, asked *int) (*session, int, error) {
 	if c.interf == player.InterfaceSimulation {

@@ -42,7 +42,7 @@ type Server struct {
 	// Gateway tells for each robot where Player programs find it. Default:
 	// nowhere.
 	Gateway func(robot string) (address string, index int)
-	// GatewayIndex tells which index a robot's device has there. Needed with
+	// GatewayIndex returns the index of a robot's device there. Needed with
 	// Gateway.
 	GatewayIndex func(robot string, device player.Addr) (index int, ok bool)
 }

@@ -114,7 +114,7 @@ func wanted(patterns []string, a player.Addr) bool {
 	return false
 }
 
-// named tells whether a device is asked for by more than "*".
+// named reports whether a device is asked for by more than "*".
 func (s *session) named(a player.Addr) bool {
 	r := s.robotOf(a)
 	return r != nil && slices.ContainsFunc(r.patterns, func(p string) bool { return p != "*" && wanted([]string{p}, a) })
@@ -180,7 +180,7 @@ func (s *session) Message(h player.Header, payload any) {
 	s.holds = o.robot.matching.Holding()
 }
 
-// silent takes that a device has fallen silent, or is heard again.
+// silent notes that a device has fallen silent, or is heard again.
 func (s *session) silent(a player.Addr, silent bool) {
 	if o := s.devices[device{a.Interf, a.Index}]; o != nil {
 		o.robot.silence(a.String(), silent)

@@ -31,7 +31,7 @@ func (r *Robots) findSimulations() error {
 	return nil
 }
 
-// simulation gives the session and the index of the simulation that the robot
+// simulation returns the session and the index of the simulation that the robot
 // is in: that of its own Player server, else the one that the configuration
 // names. It is not opened and belongs to no robot.
 func (r *robot) simulation(c *command, asked *int) (*session, int, error) {
@@ -54,7 +54,7 @@ func (r *robot) simulation(c *command, asked *int) (*session, int, error) {
 		"expected one there, or a Player configuration (--player-cfg) that says where it is", c.name, own.server.Address, r.name)
 }
 
-// pick gives the index of the device that is asked for, else the lowest of an
+// pick returns the index of the device that is asked for, else the lowest of an
 // interface; false: there is none.
 func pick[D any](devices []D, addr func(D) player.Addr, interf player.Interface, asked *int) (int, bool) {
 	lowest := -1
@@ -92,7 +92,7 @@ func (g *gate) shut() {
 	}
 }
 
-// passed gives a channel that is closed once the gate is open.
+// passed returns a channel that is closed once the gate is open.
 func (g *gate) passed() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()

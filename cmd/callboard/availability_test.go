@@ -47,7 +47,7 @@ func (h *heard) last(robot string) bool {
 	return h.state[robot]
 }
 
-// taken gives and forgets what was told of a robot.
+// taken returns what was told of a robot, and forgets it.
 func (h *heard) taken(robot string) ([]string, []bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -82,8 +82,8 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 	}
 }
 
-// simulate runs a simulation, and tells people how far one is that ends, or runs
-// as fast as it can.
+// simulate runs a simulation. It shows people how far one is that ends, or runs as
+// fast as it can.
 func (p *program) simulate(ctx context.Context, s *simulation) error {
 	if s.lasts > 0 || s.speed == 0 {
 		done := p.progress("simulating", true, func(took time.Duration) string {

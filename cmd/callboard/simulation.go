@@ -113,7 +113,7 @@ func (s *simulation) serveRobots(c simulationConfig, socket net.Listener, robots
 	return s.serve(c, socket, append(drivers, s.driver.World()), robotPort{robots: robots, devices: devices})
 }
 
-// readOf gives the devices of a robot that a broker needs to read: all but
+// readOf returns the devices of a robot that a broker needs to read: all but
 // those that show others once more.
 func readOf(all []server.DeviceInfo) []string {
 	var out []string

@@ -103,8 +103,8 @@ func (c *Client) setSession(from, to *session) {
 	}
 }
 
-// Devices gives the addresses of all devices of the server, opened or not, in
-// its order. The error is ErrAway, wrapped, without a session.
+// Devices returns the addresses of all devices of the server, opened or not, in
+// its order. Without a session the error is ErrAway, wrapped.
 func (c *Client) Devices() ([]player.Addr, error) {
 	s, err := c.current()
 	if err != nil {

@@ -65,8 +65,8 @@ type Config struct {
 	// while another of its group goes on, and when it is heard again; it is opened
 	// anew meanwhile. It is called where the Handler is. Default: nobody is told.
 	Silent func(a player.Addr, silent bool)
-	// Group tells which devices are of one robot, which may fall silent as a
-	// whole. Default: all are.
+	// Group returns the same word for the devices of one robot, which may fall
+	// silent as a whole. Default: all are of one.
 	Group func(player.Addr) string
 
 	Handler Handler      // takes what comes; needed

@@ -6,8 +6,8 @@ import (
 	"callboard/player"
 )
 
-// mayBeTwin tells whether a device has to tell its driver's name before any is
-// opened: a laser or sonar beside rangers.
+// mayBeTwin reports whether a device's driver has to be known before any device
+// is opened: a laser or sonar beside rangers.
 func (s *session) mayBeTwin(addr player.Addr, all []player.Addr) bool {
 	return (addr.Interf == player.InterfaceLaser || addr.Interf == player.InterfaceSonar) && !s.cfg.Twin(addr) &&
 		slices.ContainsFunc(all, func(a player.Addr) bool { return a.Interf == player.InterfaceRanger })

@@ -22,7 +22,7 @@ func (c *fakeConn) RemoteAddr() net.Addr {
 }
 func (c *fakeConn) Close() error { c.closed = true; return nil }
 
-// fakeListener gives what is put into it: connections and errors.
+// fakeListener returns what is put into it: connections and errors.
 type fakeListener struct {
 	net.Listener
 	next []any

@@ -21,7 +21,7 @@ func (r Robot) Address(host string) string { return net.JoinHostPort(host, strco
 // world are the interfaces that belong to no robot: a server has one for all.
 var world = []string{"simulation", "map", "vectormap", "log"}
 
-// Simulation gives the device by which the server's simulation is asked and
+// Simulation returns the device by which the server's simulation is asked and
 // told, the first if there are several; false: there is none on a known port.
 func (f *File) Simulation() (Address, bool) {
 	for _, d := range f.Drivers {

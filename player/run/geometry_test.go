@@ -63,7 +63,7 @@ func TestGeometryOfCaptures(t *testing.T) {
 	}
 }
 
-// recorded gives a device as recordings of each format tell it.
+// recorded returns a device as recordings of each format have it.
 func recorded(t *testing.T, d *player.Device) map[string]*player.Device {
 	t.Helper()
 	var log, mcap bytes.Buffer

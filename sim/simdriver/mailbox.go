@@ -36,7 +36,7 @@ type note struct {
 	shut bool // it was closed meanwhile
 }
 
-// put adds what is to be done before the next step. It tells whether there was
+// put adds what is to be done before the next step. It reports whether there was
 // room.
 func (m *mailbox) put(f func()) bool { return m.command(nil, f) }
 

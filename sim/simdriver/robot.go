@@ -92,7 +92,7 @@ func twin(m *worldfile.Model) (player.Interface, bool) {
 	return player.InterfaceSonar, true
 }
 
-// isTwin tells whether an interface shows what another one shows too.
+// isTwin reports whether an interface shows what another one shows too.
 func isTwin(interf player.Interface) bool {
 	return interf == player.InterfaceLaser || interf == player.InterfaceSonar
 }
@@ -125,7 +125,7 @@ func parts(robot *sim.Model, interf player.Interface) []*sim.Model {
 	return out
 }
 
-// devicesOf gives the devices of a robot: position2d:index, and of each further
+// devicesOf returns the devices of a robot: position2d:index, and of each further
 // interface those from index×n on, n being the greatest number of such models
 // that any robot has. Without twins rangers are shown as rangers alone.
 func (s *Simulation) devicesOf(robot string, index uint16, twins bool) ([]Device, error) {

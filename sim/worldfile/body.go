@@ -231,7 +231,7 @@ func extent(least, most float64) float64 {
 	return epsilon
 }
 
-// walls gives four walls just within a body's box.
+// walls returns four walls just within a body's box.
 func walls(size Size, t float64) []Block {
 	x, y := size.X/2, size.Y/2
 	rect := func(x0, y0, x1, y1 float64) Block {

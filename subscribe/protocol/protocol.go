@@ -105,8 +105,8 @@ type Hello struct {
 	// than the broker would let go. Left out: as many as that.
 	Window *uint64 `json:"window,omitempty"`
 	// Away lists the robots, and the devices of robots, that the client was last
-	// told are away, by Robot.Name. Left out:
-	// what was written to its connections counts as told.
+	// told are away, by Robot.Name. Left out: what was written to its connections
+	// counts as told.
 	Away *[]string `json:"away,omitempty"`
 }
 

@@ -78,8 +78,8 @@ func (d *scanDevice) Run(ctx context.Context) error {
 	}
 }
 
-// readers is more than any case has.
-const readers = 1 << 16
+// maxReaders is more than any case has.
+const maxReaders = 1 << 16
 
 // serveScans is the process that is measured: it prints its address and serves
 // until ctx or its input ends.
@@ -93,7 +93,7 @@ func serveScans(ctx context.Context, rate int) error {
 		return err
 	}
 	s, err := server.New(server.Config{Listener: l, Drivers: []server.Driver{&scanDevice{rate: rate, body: body}},
-		Limit: listener.New(listener.Limits{Connections: readers, Address: readers})})
+		Limit: listener.New(listener.Limits{Connections: maxReaders, Address: maxReaders})})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}

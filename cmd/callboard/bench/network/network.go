@@ -141,7 +141,7 @@ func (n *Network) Links() [][2]int {
 // Link gives what lies between two brokers.
 func (n *Network) Link(i, j int) *Proxy { return n.proxies[[2]int{min(i, j), max(i, j)}] }
 
-// Player gives what lies between a robot and the broker that reads it.
+// Player returns what lies between a robot and the broker that reads it.
 func (n *Network) Player(robot int) *Proxy { return n.players[robot] }
 
 // URLs gives where the brokers serve programs.
