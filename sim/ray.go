@@ -113,9 +113,9 @@ func (c *caster) rays(n int) []ray {
 	return c.fan[:n]
 }
 
-// follow takes rays to their ends, all a piece of the way in turn: what is to be
-// worked out of one follows from what was, but not from the others, and so the
-// processor works at several at once.
+// follow takes rays to their ends, each a piece of the way in turn: a piece depends
+// on the one before, but not on other rays, so the processor works at several at
+// once.
 func (c *caster) follow(rays []ray) {
 	going := c.going[:0]
 	for i := range rays {

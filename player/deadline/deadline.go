@@ -14,7 +14,7 @@ import (
 )
 
 // lookFor is how long the last look takes at what has arrived, or at what there is
-// room for; less of a deadline that is short itself.
+// room for. A deadline that is short itself has a shorter one.
 const lookFor = 20 * time.Millisecond
 
 // Conn is a connection whose deadlines follow the rule. They are two halves and a
