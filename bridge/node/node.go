@@ -425,7 +425,7 @@ func notification(o *overlay.Notify) protocol.Notify {
 	m := protocol.Notify{
 		Op: protocol.OpNotify, Source: o.Source, Seq: o.Seq, Skipped: o.Skipped,
 		Robot: o.Reading.Robot, Interface: o.Reading.Interface, Index: o.Reading.Index, Time: o.Reading.Time,
-		Subscriptions: o.Subscriptions,
+		Subscriptions: o.Subscriptions, Latest: o.Latest,
 	}
 	if !o.Selected() {
 		m.Reading = o.Reading.JSON

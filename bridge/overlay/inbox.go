@@ -104,9 +104,10 @@ func (b *Broker) pump(in *inbox) {
 		if !b.mayGo(in, buf.next) {
 			return
 		}
-		buf.send(b.onlyLatest(in, it))
+		latest := b.onlyLatest(in, it)
+		buf.send(latest)
 		b.stats.Notified++
-		b.put(&Notify{Conn: s.conn.id, Source: in.word, Seq: it.from, Skipped: it.from - in.told - 1, Reading: it.reading, Subscriptions: it.names})
+		b.put(&Notify{Conn: s.conn.id, Source: in.word, Seq: it.from, Skipped: it.from - in.told - 1, Reading: it.reading, Latest: latest, Subscriptions: it.names})
 		in.tell(it.from)
 	}
 	if len(buf.newest) > 0 {

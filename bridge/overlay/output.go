@@ -26,6 +26,7 @@ type Notify struct {
 	Seq           uint64
 	Skipped       uint64
 	Reading       *Reading
+	Latest        bool               // only subscriptions that keep the latest name it: the next one of its device waits for its acknowledgement
 	Subscriptions []protocol.Matched // shared with the store and later resends: not to be changed
 }
 

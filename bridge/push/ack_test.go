@@ -106,3 +106,41 @@ func TestWrittenIsAcknowledged(t *testing.T) {
 		})
 	}
 }
+
+// What only latest subscriptions name counts as acknowledged when a client
+// without an id has read it, and not when its socket has it: else a slow one
+// would read what is old.
+func TestLatestIsAcknowledgedWhenRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener := newPipes()
+		s := start(t, Config{Listener: listener})
+		c := s.dial(t, &websocket.Dialer{NetDial: listener.dial}, nil)
+		c.send(`{"op":"hello"}`)
+		c.expect(welcome)
+		notify := func(seq uint64, latest bool) {
+			s.broker.out(1).Notify(protocol.Notify{Source: "b1", Seq: seq, Reading: []byte(`{}`), Latest: latest}, time.Now())
+		}
+		quiet := func() {
+			t.Helper()
+			time.Sleep(2 * ackDelay)
+			for len(s.broker.calls) > 0 {
+				if call := <-s.broker.calls; strings.HasPrefix(call, "ack ") {
+					t.Fatalf("the broker is told %q of a client that does not read", call)
+				}
+			}
+		}
+		notify(1, true)
+		c.next() // but for the ping behind it
+		quiet()
+		notify(2, false) // an acknowledgement would be of 1 too
+		quiet()
+		c.next() // past the ping
+		s.broker.expect(t, "ack 1 b1 1")
+		s.broker.expect(t, "ack 1 b1 2") // as always
+		notify(3, true)
+		c.next()
+		quiet()
+		go c.ReadMessage()
+		s.broker.expect(t, "ack 1 b1 3")
+	})
+}

@@ -90,8 +90,9 @@ func (s *session) read(ctx context.Context) {
 		s.outbox.ponged(payload)
 		return nil
 	})
-	s.ws.SetPongHandler(func(string) error {
+	s.ws.SetPongHandler(func(payload string) error {
 		s.alive()
+		s.pinged(ctx, payload)
 		return nil
 	})
 	s.ws.SetCloseHandler(func(int, string) error { return nil })

@@ -3,7 +3,6 @@ package push
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,15 +14,6 @@ const (
 	keepBelow = 256 << 10 // larger buffers are not kept
 	keepItems = 64        // longer queues are not kept
 	stallFrom = time.Second
-
-	// What was written to a client without an id is acknowledged after so many
-	// notifications, so many bytes (both far below a window), or this long
-	// after the first of them. Soon and not at once: all clients that get the
-	// same are due at the same time, and should have read by then.
-	ackCount = 64
-	ackBytes = 256 << 10
-	ackDelay = time.Second
-	ackSoon  = 2 * time.Millisecond
 )
 
 // buffers are shared by all writers: idle sessions hold none.
@@ -53,33 +43,38 @@ func (s *scratch) keep() bool {
 // write writes what the outbox holds until the connection ends.
 func (s *session) write(ctx context.Context) {
 	defer s.outbox.stop()
-	ping := time.NewTicker(s.server.config.PingInterval)
-	defer ping.Stop()
+	tick := time.NewTicker(s.server.config.PingInterval)
+	defer tick.Stop()
 	defer s.ackDue.Stop()
 	var spare []item
-	pinging := false
+	var ping []byte // to be sent; nil: none
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.ackDue.C:
-			s.acknowledge(ctx)
-			continue
+			ask := s.settle(ctx)
+			if ask == nil {
+				continue
+			}
+			ping = ask
 		case <-s.outbox.wake:
-		case <-ping.C:
-			pinging = true
+		case <-tick.C:
+			if ping == nil {
+				ping = []byte{}
+			}
 		}
 		b, ok := s.outbox.take(spare)
 		if !ok {
 			continue
 		}
-		err := s.writeBatch(ctx, b, pinging)
+		err := s.writeBatch(ctx, b, ping)
 		if err != nil {
 			s.broken(err)
 			return
 		}
 		s.outbox.written()
-		pinging = false
+		ping = nil
 		if b.end != nil {
 			s.awaitClose()
 			return
@@ -109,7 +104,7 @@ func (s *session) broken(err error) {
 }
 
 // writeBatch writes a batch in as few system calls as its size allows.
-func (s *session) writeBatch(ctx context.Context, b batch, pinging bool) error {
+func (s *session) writeBatch(ctx context.Context, b batch, ping []byte) error {
 	buf := s.server.buffers.get()
 	defer s.server.buffers.put(buf)
 	buf.frames = append(buf.frames[:0], b.rest...)
@@ -130,8 +125,8 @@ func (s *session) writeBatch(ctx context.Context, b batch, pinging bool) error {
 	if b.pong != nil {
 		buf.frames = appendControl(buf.frames, opPong, b.pong)
 	}
-	if pinging {
-		buf.frames = appendControl(buf.frames, opPing, nil)
+	if ping != nil {
+		buf.frames = appendControl(buf.frames, opPing, ping)
 	}
 	if b.end != nil && b.end.status != 0 {
 		buf.frames = appendClose(buf.frames, b.end.status, b.end.text)
@@ -230,50 +225,5 @@ func (s *session) notified(it *item, now time.Time) {
 	}
 	if s.anonymous.Load() {
 		s.owe(&it.notify)
-	}
-}
-
-// owed is what was written to a client without an id and the broker has not
-// been told yet.
-type owed struct {
-	mu           sync.Mutex
-	newest       []protocol.Ack // by source
-	count, bytes int
-	due          bool // it is much: the writer tells the broker soon
-}
-
-// owe takes what was written, of which the writer tells the broker.
-func (s *session) owe(n *protocol.Notify) {
-	o := &s.owed
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.count++
-	o.bytes += len(n.Reading)
-	at := slices.IndexFunc(o.newest, func(a protocol.Ack) bool { return a.Source == n.Source })
-	if at < 0 {
-		at = len(o.newest)
-		o.newest = append(o.newest, protocol.Ack{Op: protocol.OpAck, Source: n.Source})
-	}
-	o.newest[at].Num = n.Seq
-	switch {
-	case o.count >= ackCount || o.bytes >= ackBytes:
-		if !o.due {
-			o.due = true
-			s.ackDue.Reset(ackSoon)
-		}
-	case o.count == 1:
-		s.ackDue.Reset(ackDelay)
-	}
-}
-
-// acknowledge says for a client without an id that it has what was written.
-func (s *session) acknowledge(ctx context.Context) {
-	s.owed.mu.Lock()
-	due := s.owed.newest
-	s.owed.newest, s.owed.count, s.owed.bytes, s.owed.due = nil, 0, 0, false
-	s.owed.mu.Unlock()
-	for _, a := range due {
-		// If the broker cannot take it, the connection or the broker ends.
-		_ = s.server.config.Broker.Ack(ctx, s.conn, a)
 	}
 }

@@ -208,6 +208,10 @@ type Notify struct {
 	Time          float64         `json:"time"` // s, as Player gives it
 	Subscriptions []Matched       `json:"subscriptions"`
 	Reading       json.RawMessage `json:"reading,omitempty"`
+
+	// Latest is not sent: only subscriptions that keep the latest name the
+	// reading, and the next one of its device waits for the acknowledgement.
+	Latest bool `json:"-"`
 }
 
 // Gap says that From to To could not be kept. Without To the sequence has
