@@ -110,6 +110,9 @@ func (c *counters) body(m RegistryMessage) {
 		}
 	case *Watch:
 		c.number(m.Version)
+		for i := range m.Again {
+			c.key(&m.Again[i].Key)
+		}
 	case *Robots:
 		c.number(m.From, m.Version)
 		for i := range m.Robots {
@@ -120,7 +123,7 @@ func (c *counters) body(m RegistryMessage) {
 		c.number(m.Attachment)
 		for _, seen := range [][]SeenSource{m.Seen, m.Awaited} {
 			for i := range seen {
-				c.number(seen[i].Version)
+				c.number(seen[i].Version, seen[i].At)
 			}
 		}
 	}

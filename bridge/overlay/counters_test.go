@@ -85,7 +85,7 @@ func TestCountersCannotBeExhausted(t *testing.T) {
 			body(&Lookup{Clients: []ClientLookup{{Client: "c", Session: session, Attachment: n, Version: n}}}),
 			body(&Sources{Clients: []ClientSources{{Client: "c", Session: b.sessions["c"].birth, Version: n, Newest: huge, Sources: []SourceBroker{{"b2", Stamp(n & math.MaxInt64)}}}}}),
 			body(&Watch{Version: n}), body(&Robots{From: n, Version: n, Robots: []Availability{{Robot: "r", Changed: n, Gone: n, Dropped: n}}}),
-			body(&Told{Client: "c", Session: session, Attachment: n, Seen: []SeenSource{{"b2", n}}, Awaited: []SeenSource{{"b2", n}}}),
+			body(&Told{Client: "c", Session: session, Attachment: n, Seen: []SeenSource{{"b2", n, n}}, Awaited: []SeenSource{{"b2", n, n}}}),
 		} {
 			b.Step(now, &FrameReceived{Neighbour: "b2", Session: 1, Messages: []Message{m}})
 		}

@@ -218,7 +218,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 			stayed = !b.networked
 		}
 		s = b.newSession(client, birth, epoch)
-		s.anonymous, s.fresh = h.Client == "", !h.resumes()
+		s.anonymous, s.fresh, s.blind = h.Client == "", !h.resumes(), h.Session != ""
 	} else {
 		if h.Attachment == nil {
 			stayed = newest == s.epoch.Attachment
@@ -298,14 +298,14 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		case at < 0 && newer: // it has ended, and the client knows
 			b.leave(in)
 		case at < 0: // the client has not been told of it yet, or of what it acknowledged last
-			in.told = in.buf.num
+			in.told, in.resumed = in.buf.num, in.buf.num
 			b.goOn(s, in, before, change)
 		case in.key.Source == b.cfg.ID && nums[at].num > in.known():
 			b.dropKey(in) // numbers were given that the store has lost
 			b.forgotten(s, in.key, nums[at].num)
 		default:
 			b.acknowledge(in, nums[at].num)
-			in.told = nums[at].num
+			in.told, in.resumed = nums[at].num, nums[at].num
 			b.goOn(s, in, before, change)
 		}
 	}
@@ -325,7 +325,7 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 			b.edgeSubscribe(s, key, r.num, before, nil, nil)
 		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num <= e.known:
 			b.adopt(e, s, r.num, nil)
-			e.inbox.told = r.num
+			e.inbox.told, e.inbox.resumed = r.num, r.num
 			back = true
 		case r.num > 0 || r.stamp != b.stamp || s.local != nil:
 			if e != nil && e.session == nil && r.num > e.known { // numbers were given that the store has lost
@@ -336,6 +336,7 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 			again = true
 		}
 	}
+	s.hadInPlace()
 	// A source broker once named stays named, and a sequence that has ended is followed by another.
 	for _, in := range slices.Clone(s.inboxes) {
 		b.follow(in)
@@ -358,7 +359,7 @@ func (b *Broker) goOn(s *session, in *inbox, before Hash, change *SetChange) {
 
 func (b *Broker) emptyInbox(s *session, key Key, num uint64) *inbox {
 	buf := &buffer{usage: &b.usage, num: num, last: num}
-	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, members: s.set, buf: buf, told: num}
+	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, members: s.set, buf: buf, told: num, resumed: num}
 }
 
 // forgotten answers a key that is not in the local registry (S7, gone): its

@@ -16,6 +16,7 @@ type inbox struct {
 	handle  Handle   // in records; 0: not stored
 	entry   *entry   // the key in the local registry; nil when its source is elsewhere, or it has been forgotten there
 	buf     *buffer
+	resumed uint64 // what the client had processed when it said hello
 	told    uint64 // the highest number that the client has been told of on this connection
 	ended   bool   // no more comes: after what is here the client is told that the sequence has ended
 	endTold bool   // on this connection

@@ -299,11 +299,14 @@ type Watch struct {
 	Asked   uint64       // numbers these: the answer tells it
 }
 
-// StateAgain asks for what is true of a robot, for a key's subscriptions to
-// changes: its client was told that the robot was away.
+// StateAgain asks for what is true of a robot, for a key's subscription to
+// changes: its client was told that it is false, after it had been given as true
+// with the number Seq. Without an ID: all that is true.
 type StateAgain struct {
 	Key   Key
 	Robot string
+	ID    string
+	Seq   uint64
 }
 
 // Robots answers a Watch, or tells of a change: all that has changed since a
@@ -342,14 +345,16 @@ type Told struct {
 }
 
 // HeldState is a state of a subscription to changes that has come to a client as
-// true; Over: and was told to be false in the source broker's place.
+// true; Over, if it is not 0: and was told to be false in the source broker's
+// place, as this number of the source By.
 type HeldState struct {
 	ID      string
 	Source  BrokerID
 	Seq     uint64
 	Reading *Reading
 	Values  []byte
-	Over    bool
+	Over    uint64
+	By      string
 }
 
 // SeenSource is a source broker, and the version of its robots up to which a
@@ -357,6 +362,7 @@ type HeldState struct {
 type SeenSource struct {
 	Broker  BrokerID
 	Version uint64
+	At      uint64 // the attachment under which that was; 0: not known
 }
 
 // AwayRobot is a robot that a client was told is away, and not yet that it is

@@ -241,7 +241,7 @@ func (b *Broker) start(lost bool) {
 		b.conflateAll(e.inbox)
 	}
 	for _, s := range slices.Clone(b.order) {
-		s.seen = b.now
+		s.seen, s.blind = b.now, true
 		if !lost || b.doubt(s) {
 			b.startSession(s)
 		}

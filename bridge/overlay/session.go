@@ -241,6 +241,9 @@ func (b *Broker) detach(s *session) {
 		}
 		in.endTold = false
 		in.buf.unsend()
+	}
+	b.passInPlace(s)
+	for _, in := range s.inboxes {
 		b.conflateAll(in)
 	}
 }

@@ -341,6 +341,9 @@ func (b *Broker) installed(in *Installed) {
 		b.settlePending(s)
 	}
 	b.giveEarly(e)
+	if e.session != nil {
+		b.settleStates(e.session)
+	}
 }
 
 // tellInstalled tells an edge that is elsewhere how many robots match.

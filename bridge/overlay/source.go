@@ -299,7 +299,7 @@ func (b *Broker) adopt(e *entry, s *session, num uint64, tell []*sub) {
 	drop, put := b.moveHere(e, s)
 	e.buf.unsend()
 	b.acknowledge(e.inbox, num)
-	e.inbox.told = e.buf.num
+	e.inbox.told, e.inbox.resumed = e.buf.num, e.buf.num
 	r := b.routes[e.key]
 	if r == nil {
 		r = &route{key: e.key}

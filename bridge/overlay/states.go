@@ -145,8 +145,9 @@ func (b *Broker) forgetStates(e *entry, drop []string, put []*sub) {
 type farState struct {
 	trueState
 	source BrokerID
-	over   bool // the client was told that it is false: the source broker, that it is true
-	handed bool // it is from the client's edge before
+	over   uint64 // the number by which the client was told that it is false, while it is true for the source broker; 0: it was not
+	by     string // the source word of the edge's key that has this number
+	handed bool   // it is from the client's edge before
 }
 
 // farStates are those of a session, by subscription and robot.
@@ -201,41 +202,98 @@ func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Mat
 	case st != nil && st.source == source && seq <= st.seq: // it came before
 		return true
 	case *n.State:
-		again := st != nil && st.source == source && !st.over && st.reading.Interface == r.Interface && st.reading.Time == r.Time
+		again := st != nil && st.source == source && st.over == 0 && st.reading.Interface == r.Interface && st.reading.Time == r.Time
 		s.states.put(n.ID, r.Robot, &farState{trueState: trueState{r, n.Values, seq}, source: source})
 		return !again
 	case st == nil:
 		return true
 	}
 	s.states.remove(n.ID, r.Robot)
-	return !st.over
+	in := s.inboxOf(st.by)
+	return st.over == 0 || in == nil || in.buf.num < st.over // the client may not have had it
 }
 
-// settleStates tells a client that states are false which were true of robots
-// whose broker is out of reach: once all that had come of that broker is sent.
-// The notification is one of this broker's own.
+// settleStates sees that a client is told what its source broker cannot tell:
+// that states are false which were true of robots whose broker is out of reach,
+// once all that had come of that broker is sent. And that true ones are given
+// again, once it is back.
 func (b *Broker) settleStates(s *session) {
 	if len(s.states) == 0 || s.conn == nil || !s.conn.ready {
 		return
 	}
-	no := false
-	for _, id := range slices.Sorted(maps.Keys(s.states)) {
-		for _, robot := range slices.Sorted(maps.Keys(s.states[id])) {
-			st := s.states[id][robot]
-			v := b.rosters[st.source]
-			if _, away := s.away[robot]; !away || st.over || v == nil || !v.out || s.unsent(st.source) || s.subs[id] == nil {
-				continue
+	var due [][2]string
+	for id, of := range s.states { // a list to be sorted: order decides nothing
+		for robot, st := range of {
+			_, away := s.away[robot]
+			v := b.rosterOf(st.source)
+			if v != nil && s.subs[id] != nil && (st.over == 0 && away && v.out || st.over != 0 && !away && !v.out) {
+				due = append(due, [2]string{id, robot})
 			}
-			if s.local == nil {
-				b.enter(s, nil)
+		}
+	}
+	slices.SortFunc(due, func(x, y [2]string) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
+	for _, d := range due {
+		id, robot := d[0], d[1]
+		st := s.states[id][robot]
+		if st.over != 0 {
+			b.askAgain(s, b.rosterOf(st.source), robot)
+		} else if !s.unsent(st.source) {
+			b.tellInPlace(s, st, id)
+		}
+		if s.conn == nil { // L4
+			return
+		}
+	}
+}
+
+// tellInPlace tells a client in the place of a source broker that a state is
+// false: by a notification of its key here, which goes out at once or not at all.
+// One that came later could come behind what that broker gives when it is back.
+// So it is stored as passed over, and passed over when the connection ends.
+func (b *Broker) tellInPlace(s *session, st *farState, id string) {
+	if s.local == nil {
+		b.enter(s, nil)
+	}
+	e := s.local
+	if e == nil || s.conn == nil || e.set > e.installed || len(e.early) > 0 || e.buf.next < len(e.buf.items) {
+		return
+	}
+	no, seq := false, e.next
+	r := *st.reading
+	r.Arrived, r.refs = 0, 0
+	if given := b.give(e, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}}, e.set, nil); given != nil {
+		b.record(&PassedRecord{Handle: e.handle, From: seq, To: seq})
+	}
+	if i, found := e.buf.find(seq); found && i >= e.buf.next { // no room in the window
+		b.pass(e.inbox, i)
+		e.buf.trim()
+		return
+	}
+	st.over, st.by = seq, e.inbox.word
+}
+
+// passInPlace passes over what was told in the place of source brokers and not
+// acknowledged: the connection is gone. Its hello shows what the client has had.
+func (b *Broker) passInPlace(s *session) {
+	for _, of := range s.states { // each by itself: order decides nothing
+		for _, st := range of {
+			if in := s.inboxOf(st.by); in != nil && in.entry != nil {
+				if i, found := in.buf.find(st.over); found && st.over > in.buf.num {
+					in.buf.kill(i)
+				}
 			}
-			if s.local == nil || s.conn == nil { // L4
-				return
+		}
+	}
+}
+
+// hadInPlace takes from the numbers of a hello which of what was told in the place
+// of source brokers the client has had.
+func (s *session) hadInPlace() {
+	for _, of := range s.states { // each by itself: order decides nothing
+		for _, st := range of {
+			if in := s.inboxOf(st.by); in != nil && in.resumed < st.over {
+				st.over, st.by = 0, ""
 			}
-			st.over = true
-			r := *st.reading
-			r.Arrived, r.refs = 0, 0
-			b.giveOr(s.local, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}})
 		}
 	}
 }
@@ -257,28 +315,51 @@ func (b *Broker) giveOr(e *entry, r *Reading, names []protocol.Matched) {
 }
 
 // askAgain has a source broker that is back give again what is true of a robot,
-// if the client was told in its place that it is false.
+// if the client was told in its place that it is false, or may have been: what
+// it was told at an edge that is dead nobody knows.
 func (b *Broker) askAgain(s *session, v *roster, robot string) {
-	over := false
-	for _, of := range s.states { // one is enough, whichever
-		st := of[robot]
-		over = over || st != nil && st.over && st.source == v.broker
-	}
-	switch {
-	case !over:
-	case v.broker == b.cfg.ID:
-		if s.local != nil {
-			b.giveAgain(s.local, robot)
+	var all []StateAgain
+	for id, of := range s.states { // a list to be sorted: order decides nothing
+		if st := of[robot]; st != nil && st.over != 0 && st.source == v.broker {
+			all = append(all, StateAgain{Robot: robot, ID: id, Seq: st.seq})
 		}
-		for id := range s.states { // each by itself: order decides nothing
+	}
+	slices.SortFunc(all, func(x, y StateAgain) int { return cmp.Compare(x.ID, y.ID) })
+	doubt := s.blind && (s.roamed || v.broker != b.cfg.ID) // nobody else tells in the place of the broker where a client is
+	if doubt && s.anySub(func(sub *sub) bool { return sub.Trigger == protocol.TriggerChange }) {
+		b.stats.Doubted++
+		all = []StateAgain{{Robot: robot}}
+	}
+	in := s.follower(v.broker)
+	if len(all) == 0 || in == nil {
+		return
+	}
+	for _, again := range all {
+		again.Key = in.key
+		if v.broker == b.cfg.ID {
+			b.giveAgain(in.entry, &again)
+		} else if !slices.Contains(v.again, again) {
+			v.again = append(v.again, again)
+			v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
+		}
+	}
+	for id := range s.states { // each by itself: order decides nothing
+		if v.broker == b.cfg.ID {
 			s.states.remove(id, robot)
 		}
-	default:
-		for _, in := range s.inboxes {
-			if in.key.Source == v.broker && !in.ended {
-				v.again = append(v.again, StateAgain{Key: in.key, Robot: robot})
-				v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
-			}
+	}
+}
+
+// askAll does so for all of a source broker's robots that are up, if the client's
+// edge before is dead and the client has not said which it takes for away.
+func (b *Broker) askAll(s *session, id BrokerID) {
+	v := b.rosterOf(id)
+	if v == nil || v.out || s.listed || !b.hears(s, id) {
+		return
+	}
+	for _, name := range v.names {
+		if robot, device := protocol.SplitAwayName(name); device == "" && v.robots[name].Up && s.wants(robot) {
+			b.askAgain(s, v, robot)
 		}
 	}
 }
@@ -287,20 +368,22 @@ func (b *Broker) askAgain(s *session, v *roster, robot string) {
 func (b *Broker) onAgain(again *StateAgain) {
 	e := b.keys[again.Key]
 	if a := b.own.robots[again.Robot]; e != nil && !e.inbox.ended && a != nil && a.Up {
-		b.giveAgain(e, again.Robot)
+		b.giveAgain(e, again)
 	}
 }
 
-func (b *Broker) giveAgain(e *entry, robot string) {
+// giveAgain gives each by itself, with the reading that it was given with: an edge
+// leaves out what the client has.
+func (b *Broker) giveAgain(e *entry, again *StateAgain) {
 	yes := true
-	all, readings := e.trues.of(robot)
-	for i, names := range all {
-		for j := range names {
-			names[j].State = &yes
+	for _, id := range slices.Sorted(maps.Keys(e.trues)) {
+		st := e.trues[id][again.Robot]
+		if st == nil || again.ID != "" && (id != again.ID || st.seq != again.Seq) { // it has been false since
+			continue
 		}
-		r := *readings[i]
+		r := *st.reading
 		r.Arrived, r.refs = 0, 0
-		if names = e.inbox.liveNames(names, e.set); len(names) > 0 {
+		if names := e.inbox.liveNames([]protocol.Matched{{ID: id, State: &yes, Values: st.values}}, e.set); len(names) > 0 {
 			b.giveOr(e, &r, names)
 		}
 	}

@@ -26,6 +26,7 @@ type Stats struct {
 	ForgottenKeys uint64 // keys of the local registry that nobody refreshed
 	Behind        uint64 // and that ended since somebody knew of higher numbers: the store had gone back
 	Unclear       uint64 // subscribes whose set this source broker did not have
+	Doubted       uint64 // robots whose states were asked for again, since the edge that told them is dead
 	Uncounted     uint64 // messages and records with numbers that nobody can have counted to
 	Undeliverable uint64 // messages to neighbours that were not there
 

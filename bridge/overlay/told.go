@@ -25,6 +25,7 @@ type told struct {
 	listed bool // its hello has told which robots are away
 	free   bool // its attachment is not one more than the last
 	awaits map[BrokerID]int
+	blind  bool // which states of changes it was told is not known here
 }
 
 // awaitPeriods is how long a new edge waits for what was told at the old one: a
@@ -90,7 +91,7 @@ func (b *Broker) noteSeen(s *session) {
 // awaitTold has a session that comes from another edge, or may have been at one,
 // wait for what was told there.
 func (b *Broker) awaitTold(s *session, free bool) {
-	s.roamed, s.free, s.states = true, free, nil
+	s.roamed, s.free, s.states, s.blind = true, free, nil, true
 	if s.awaits == nil {
 		s.awaits = map[BrokerID]int{}
 	}
@@ -146,11 +147,16 @@ func (s *session) miss(robot string) {
 	s.missed[robot] = true
 }
 
-// passAwaits ends the waiting for edges that are dead.
+// passAwaits ends the waiting for edges that are dead. While the client is not
+// here it is told nothing, and what it was told stays unknown.
 func (b *Broker) passAwaits(s *session) {
+	if s.conn == nil {
+		return
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {
 		if s.awaits[id]--; s.awaits[id] <= 0 {
 			b.settleTold(s, id)
+			b.askAll(s, id)
 		}
 	}
 }
@@ -188,9 +194,9 @@ func (b *Broker) handTold(s *session) {
 	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed}
 	for _, id := range slices.Sorted(maps.Keys(s.upTo)) {
 		if _, awaited := s.awaits[id]; awaited {
-			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id]})
+			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id], s.toldAt[id]})
 		} else {
-			m.Seen = append(m.Seen, SeenSource{id, s.upTo[id]})
+			m.Seen = append(m.Seen, SeenSource{id, s.upTo[id], s.epoch.Attachment})
 		}
 	}
 	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
@@ -200,14 +206,15 @@ func (b *Broker) handTold(s *session) {
 		for _, id := range slices.Sorted(maps.Keys(e.trues)) {
 			for _, robot := range slices.Sorted(maps.Keys(e.trues[id])) {
 				st := e.trues[id][robot]
-				m.States = append(m.States, HeldState{id, b.cfg.ID, st.seq, st.reading, st.values, false})
+				m.States = append(m.States, HeldState{id, b.cfg.ID, st.seq, st.reading, st.values, 0, ""})
 			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.states)) {
 		for _, robot := range slices.Sorted(maps.Keys(s.states[id])) {
-			st := s.states[id][robot]
-			m.States = append(m.States, HeldState{id, st.source, st.seq, st.reading, st.values, st.over})
+			if st := s.states[id][robot]; st.source != b.cfg.ID || st.over != 0 {
+				m.States = append(m.States, HeldState{id, st.source, st.seq, st.reading, st.values, st.over, st.by})
+			}
 		}
 	}
 	b.route(s.newestEdge, m)
@@ -232,9 +239,11 @@ func (b *Broker) onTold(m *Told) {
 			continue
 		}
 		if old := s.states[h.ID][h.Reading.Robot]; old == nil || old.handed {
-			s.states.put(h.ID, h.Reading.Robot, &farState{trueState{h.Reading, h.Values, h.Seq}, h.Source, h.Over, true})
+			s.states.put(h.ID, h.Reading.Robot, &farState{trueState{h.Reading, h.Values, h.Seq}, h.Source, h.Over, h.By, true})
 		}
 	}
+	s.hadInPlace()
+	s.blind = false
 	if !last {
 		return // there may be one that knows more
 	}
@@ -277,8 +286,10 @@ func (b *Broker) takeTold(s *session, m *Told, last bool) {
 		s.noteTold(x.Broker, m.Attachment)
 	}
 	for _, x := range m.Awaited {
-		if before := s.upTo[x.Broker]; awaited(x.Broker) && (before == 0 || x.Version < before) {
+		before, at := s.upTo[x.Broker], s.toldAt[x.Broker]
+		if awaited(x.Broker) && (before == 0 || x.At > at || x.At == at && x.Version < before) {
 			b.recordTold(s, x.Broker, x.Version, "", false)
+			s.noteTold(x.Broker, x.At)
 		}
 	}
 	for _, a := range m.Away {

@@ -23,6 +23,7 @@ func added(a, b overlay.Stats) overlay.Stats {
 	b.Fetches += a.Fetches
 	b.Orphaned += a.Orphaned
 	b.Declared += a.Declared
+	b.Doubted += a.Doubted
 	b.ForgottenKeys += a.ForgottenKeys
 	b.Forgotten += a.Forgotten
 	m, o := &b.Messages, a.Messages

@@ -41,11 +41,12 @@ type client struct {
 	lists      bool                    // its hello tells which robots it was told are away
 	processed  states                  // of robots, as it has processed them
 	written    states                  // as they were written to its connections
+	knew       map[*protocol.Robot]int // departures of which all brokers had heard when it was written
 	had        map[string]int          // robots whose readings it gets, with the departures before the first
 }
 
 func newClient(c *cluster, name string) *client {
-	return &client{c: c, name: name, subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, processed: newStates(), written: newStates(), had: map[string]int{}}
+	return &client{c: c, name: name, subs: map[string]*asked{}, nums: map[string]uint64{}, lives: map[string]notified{}, processed: newStates(), written: newStates(), had: map[string]int{}, knew: map[*protocol.Robot]int{}}
 }
 
 // notified is a notification that a client has had: its number, and the life of

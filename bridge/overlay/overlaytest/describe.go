@@ -103,7 +103,11 @@ func describeOutput(out overlay.Output) string {
 
 func ids(names []protocol.Matched) (all []string) {
 	for _, n := range names {
-		all = append(all, n.ID)
+		id := n.ID
+		if n.State != nil {
+			id += fmt.Sprintf("=%v", *n.State)
+		}
+		all = append(all, id)
 	}
 	return all
 }
@@ -181,7 +185,11 @@ func Describe(m overlay.Message) string {
 			}
 			return text
 		case *overlay.Told:
-			return fmt.Sprintf("told to %s of %s under %d: whole=%v %v away %v", m.To, body.Client, body.Attachment, body.Whole, body.Seen, body.Away)
+			text := fmt.Sprintf("told to %s of %s under %d: whole=%v %v away %v", m.To, body.Client, body.Attachment, body.Whole, body.Seen, body.Away)
+			for _, h := range body.States {
+				text += fmt.Sprintf(" %s of %s #%d over=%d", h.ID, h.Source, h.Seq, h.Over)
+			}
+			return text
 		}
 		return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T to %s", m.Body, m.To), "*overlay."))
 	}

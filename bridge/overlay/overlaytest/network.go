@@ -123,11 +123,11 @@ type cluster struct {
 	log   func(string, ...any)
 	trace digest
 
-	robots      map[int]*robot // of source brokers
-	departures  int            // of robots, in all
-	last        map[int]int    // the reading that a source has given last
-	changesHold bool           // nothing is forgotten that states of changes follow from
-	calmRobots  bool           // a robot is away only if it is: no broker is out of reach
+	robots      map[int]*robot    // of source brokers
+	departed    []overlay.Instant // of robots, in all: when each was
+	last        map[int]int       // the reading that a source has given last
+	changesHold bool              // nothing is forgotten that states of changes follow from
+	calmRobots  bool              // a robot is away only if it is: no broker is out of reach
 
 	forgetful bool                             // nothing is stored: no broker will be started again
 	epochs    map[overlay.Key]overlay.Epoch    // of the sets in local registries

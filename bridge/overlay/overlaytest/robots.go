@@ -39,8 +39,8 @@ func (c *cluster) knows(i int, in overlay.Input) {
 		return
 	}
 	if r.up && !up || !r.known && known {
-		c.departures++
-		r.gone = c.departures
+		c.departed = append(c.departed, c.now)
+		r.gone = len(c.departed)
 	}
 	r.known, r.up = known, up
 }
@@ -50,6 +50,17 @@ type states struct {
 	loose bool            // it has had subscriptions before that were told of robots
 	away  map[string]bool // the last word was that it is away
 	last  map[string]int  // the cluster's departures at that word
+	knew  map[string]int  // those that all brokers had heard of when that word was written
+}
+
+// heardOf returns how many departures all brokers have heard of without faults:
+// a message takes up to two periods.
+func (c *cluster) heardOf() int {
+	n := len(c.departed)
+	for n > 0 && c.departed[n-1] > c.now-2*second {
+		n--
+	}
+	return n
 }
 
 // toldState takes a robot's state: away and up take turns, and begin with away.
@@ -71,14 +82,14 @@ func (p *client) toldState(s *states, m *protocol.Robot) {
 	default:
 		return
 	}
-	s.last[m.Name()] = p.c.departures
+	s.last[m.Name()], s.knew[m.Name()] = len(p.c.departed), p.knew[m]
 }
 
 // mayBeAway fails if the robot has been up and in reach since the client was
 // told of it last. With faults its broker may have been out of reach.
 func (p *client) mayBeAway(s *states, m *protocol.Robot) {
 	i := slices.IndexFunc(p.c.brokers, func(x *broker) bool { return robotName(x.id) == m.Robot })
-	if r := p.c.robots[i]; p.c.calmRobots && r.up && r.gone <= s.last[m.Robot] {
+	if r := p.c.robots[i]; p.c.calmRobots && r.up && r.gone <= s.knew[m.Robot] {
 		failf("%s is told that %s is away, which it has not been since the last word of it", p.name, m.Robot)
 	}
 }
@@ -118,7 +129,9 @@ func (p *client) judged() (all []*states) {
 	return all
 }
 
-func newStates() states { return states{away: map[string]bool{}, last: map[string]int{}} }
+func newStates() states {
+	return states{away: map[string]bool{}, last: map[string]int{}, knew: map[string]int{}}
+}
 
 // awayList is what a hello tells of it.
 func (p *client) awayList() *[]string {
@@ -131,7 +144,12 @@ func (p *client) awayList() *[]string {
 
 // writtenState takes what a broker writes to a connection.
 func (p *client) writtenState(m any) {
-	if r, is := m.(*protocol.Robot); is && !p.written.loose && p.c.calmRobots && !p.lists && !p.anonymous {
+	r, is := m.(*protocol.Robot)
+	if !is {
+		return
+	}
+	p.knew[r] = p.c.heardOf()
+	if !p.written.loose && p.c.calmRobots && !p.lists && !p.anonymous {
 		p.toldState(&p.written, r)
 	}
 }
@@ -139,6 +157,6 @@ func (p *client) writtenState(m any) {
 // hasHad notes that the client gets a robot's readings.
 func (p *client) hasHad(n *overlay.Notify) {
 	if _, had := p.had[n.Reading.Robot]; !had {
-		p.had[n.Reading.Robot] = p.c.departures
+		p.had[n.Reading.Robot] = len(p.c.departed)
 	}
 }
