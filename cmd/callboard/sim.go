@@ -26,8 +26,8 @@ Prints a line for each port once it serves there. Without FILE, --robots N takes
 a bundled world with a swarm.
 
 Without a configuration each ranger is there a second time for programs that know
-no rangers: as laser if it has one sensor, as sonar if it has several. Who reads
-all devices of a robot leaves those out: brokers and record take rangers.
+no rangers: as laser if it has one sensor, as sonar if it has several. Whoever
+reads all devices of a robot leaves those out: brokers and record read the ranger.
 
 Every port without a configuration has simulation:0, by which programs get and
 set poses, pause, reset, and make a paused world go on by steps.`,
@@ -42,7 +42,7 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:6665", Usage: "`HOST:PORT` of the first robot, or of devices without a port in a .cfg; port 0 takes free ones"},
 			&cli.GenericFlag{Name: "speed", Value: pace, Usage: "`X` times real time, or max (default what the world says, else 1)"},
 			&cli.GenericFlag{Name: "robots", Value: robots, Usage: "a bundled world with `N` robots"},
-			&cli.GenericFlag{Name: "duration", Value: duration, Usage: "end after this `TIME`, simulated"},
+			&cli.GenericFlag{Name: "duration", Value: duration, Usage: "end after this `TIME`, simulated; 0: never (default what the world says, else never)"},
 			&cli.BoolFlag{Name: "paused", Usage: "begin with a pause, which a client of simulation:0 ends"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`NUMBER` that all randomness comes from"},
 			&cli.StringFlag{Name: "shot", Usage: "write a picture of the world to `FILE.png`, and end"},
