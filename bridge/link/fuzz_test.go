@@ -13,10 +13,7 @@ import (
 )
 
 // script is a connection that says what it was given, and then ends.
-type script struct {
-	io.Reader
-	closed chan struct{}
-}
+type script struct{ io.Reader }
 
 func (s *script) Write(b []byte) (int, error)      { return len(b), nil }
 func (s *script) Close() error                     { return nil }

@@ -22,7 +22,6 @@ import (
 // server that it attaches to, whose words are the test's.
 type stage struct {
 	*page
-	url   string
 	peers chan *peer
 }
 

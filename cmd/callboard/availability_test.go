@@ -149,7 +149,6 @@ func TestAvailability(t *testing.T) {
 	}
 	source := n.Brokers()[2]
 	away, up := protocol.RobotAway, protocol.RobotUp
-	begin, end := func() error { return nil }, func() error { return nil }
 	for _, one := range []struct {
 		what       string
 		begin, end func() error
@@ -160,14 +159,13 @@ func TestAvailability(t *testing.T) {
 		{"robots that are cut off", func() error { n.Player(0).Cut(); n.Player(1).Cut(); return nil }, func() error { n.Player(0).Heal(); n.Player(1).Heal(); return nil }},
 	} {
 		t.Log(one.what)
-		begin, end = one.begin, one.end
-		if err := begin(); err != nil {
+		if err := one.begin(); err != nil {
 			t.Fatal(err)
 		}
 		are(away, away)
 		states(false)
 		move(0)
-		if err := end(); err != nil {
+		if err := one.end(); err != nil {
 			t.Fatal(err)
 		}
 		are(up, up)

@@ -89,7 +89,6 @@ type form struct {
 // The forms of Player's writer; s is for a sign that is always written.
 var (
 	f3    = form{prec: 3}
-	f4    = form{prec: 4}
 	f6    = form{prec: 6}
 	f7    = form{prec: 7}
 	s43   = form{plus: true, zero: true, width: 4, prec: 3}

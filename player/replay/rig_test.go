@@ -19,11 +19,7 @@ import (
 	"callboard/player/server"
 )
 
-var (
-	position = player.Addr{Interf: player.InterfacePosition2D}
-	laser    = player.Addr{Interf: player.InterfaceLaser}
-	logDev   = player.Addr{Interf: player.InterfaceLog}
-)
+var logDev = player.Addr{Interf: player.InterfaceLog}
 
 // at is a position2d message of a port, whose x is its time.
 type at struct {

@@ -126,9 +126,7 @@ func (f *floorMatch) match(r *matchReading) int {
 	near := r.arrival.Now.Laser.Min
 	if of := f.robots[r.name]; of != nil {
 		end := sort.Search(len(of.limits), func(i int) bool { return of.limits[i] <= near })
-		for _, sub := range of.subs[:end] {
-			f.found = append(f.found, sub)
-		}
+		f.found = append(f.found, of.subs[:end]...)
 	}
 	return len(f.found)
 }
