@@ -288,7 +288,7 @@ id = "b6"`, `3:1: neighbour[0].id: "b5" is this broker itself; expected another 
 		{"links for everyone, on purpose", "[broker]\nlinks = \"0.0.0.0:8801\"\ninsecure = true", ``},
 		{"a neighbour that could be anybody", "[broker]\nid = \"b1\"\n[[neighbour]]\nid = \"b2\"\naddress = \"10.0.0.2:8801\"", `5:1: neighbour[0].address: "10.0.0.2:8801" is on another machine, and nothing proves who answers there; expected tls.client_ca, a loopback address, or insecure = true`},
 		{"a neighbour that dials", "[broker]\nid = \"b3\"\nlinks = \"127.0.0.1:8801\"\n[[neighbour]]\nid = \"b2\"\naddress = \"10.0.0.2:8801\"", ``},
-		{"origins", `broker = { origins = ["https://lab.example.org", "http://localhost:3000", "HTTPS://[::1]:8443"] }`, ``},
+		{"origins", `broker = { origins = ["https://lab.example.org", "http://localhost:3000", "HTTPS://[::1]:8443", "https://Lab.example.org"] }`, ``},
 		{"a token's name", "[[token]]\nname = \"a\\u0000b\"\nsecret_file = \"lab.token\"", `2:1: token[0].name: "a\x00b" is no name for a token: clients and their sessions belong to it; expected up to 128 bytes of text without control characters`},
 		{"no origins", "[broker]\norigins = []", `2:1: broker.origins: is empty; expected at least one, or leave the key out`},
 		{"wrong origins", "[broker]\norigins = [\"https://lab.example.org/\", \"*\", \"https://*.example.org\", \"lab.example.org\", \"null\", \"https://u@h\", \"ws://h\", \"https://\"]", `2:12: broker.origins[0]: "https://lab.example.org/" is no origin of a page; expected https://HOST or https://HOST:PORT

@@ -94,7 +94,7 @@ func (k *checks) url(text string) {
 // originProblem says what is wrong with the origin of a page, as browsers write it.
 func originProblem(text string) string {
 	u, err := url.Parse(text)
-	if err == nil && u.Scheme+"://"+u.Host == strings.ToLower(text) && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && !strings.Contains(u.Host, "*") {
+	if err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, text) && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && !strings.Contains(u.Host, "*") {
 		return ""
 	}
 	return fmt.Sprintf("%q is no origin of a page; expected https://HOST or https://HOST:PORT", text)
