@@ -196,7 +196,13 @@ func (b *Broker) replay(to BrokerID, k Key, items []Item) {
 
 // onReplay takes what an old edge or the source sends: R1 to R3.
 func (b *Broker) onReplay(from BrokerID, m *ReplayMessage) {
-	b.towards(m.Key, m.Items, from)
+	highest := uint64(0)
+	for i := range m.Items {
+		highest = max(highest, m.Items[i].To)
+	}
+	if !b.hearOf("", m.Key, Epoch{}, highest) {
+		b.towards(m.Key, m.Items, from)
+	}
 	if !m.Last {
 		return
 	}

@@ -62,6 +62,10 @@ func (b *Broker) outlive(k Key) {
 // set; the matcher is asked how many robots match those of tell.
 func (b *Broker) enter(s *session, tell []*sub) {
 	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.stamp}
+	if b.isDead(key) { // its session ended, and is said again
+		b.outlive(key)
+		key.Stamp = b.stamp
+	}
 	if e := b.home(key); e != nil {
 		if e.session == nil && e.epoch.Compare(s.epoch) < 0 {
 			b.adopt(e, s, 0, tell)

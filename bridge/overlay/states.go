@@ -255,7 +255,7 @@ func (b *Broker) tellInPlace(s *session, st *farState, id string) {
 		b.enter(s, nil)
 	}
 	e := s.local
-	if e == nil || s.conn == nil || e.set > e.installed || len(e.early) > 0 || e.buf.next < len(e.buf.items) {
+	if e == nil || s.conn == nil || e.set > e.installed {
 		return
 	}
 	no, seq := false, e.next
@@ -264,7 +264,7 @@ func (b *Broker) tellInPlace(s *session, st *farState, id string) {
 	if given := b.give(e, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}}, e.set, nil); given != nil {
 		b.record(&PassedRecord{Handle: e.handle, From: seq, To: seq})
 	}
-	if i, found := e.buf.find(seq); found && i >= e.buf.next { // no room in the window
+	if i, found := e.buf.find(seq); found && i >= e.buf.next { // something waits before it, or the window has no room
 		b.pass(e.inbox, i)
 		e.buf.trim()
 		return

@@ -13,6 +13,7 @@ type truth struct {
 	past []life // those that the source's store has gone back from
 
 	unknown bool // and only its client may know of it: nobody can tell
+	oldSet  bool // the client's edge has gone back: its renewal may bring an older set back, until the client's hello
 }
 
 // life is what a key's source has given since its store went back last. What it
@@ -127,13 +128,10 @@ func (c *cluster) leftBehind(k overlay.Key) bool {
 	return false
 }
 
-// cutOff takes note of a client that attaches to y while another edge may have
-// numbers of a source's earlier life and cannot tell the source: when the client
-// comes back there, nobody can tell whose number it says.
+// cutOff takes note of a client that attaches to y while another edge has numbers
+// of a source's earlier life, of which the source has not heard yet: when the
+// client comes back there, nobody can tell whose number it says.
 func (c *cluster) cutOff(p *client, y int) {
-	if len(c.cut) == 0 {
-		return
-	}
 	for k, t := range c.truth {
 		if k.Client != p.name || len(t.past) == 0 {
 			continue
@@ -157,6 +155,9 @@ func (c *cluster) goBack(i, steps int) {
 	records := slices.Clone(x.records[:x.stored[at]])
 	last, keys := lasts(records, x.name)
 	for k, t := range c.truth {
+		if r, found := c.route(i, k); found && r.Down == x.name {
+			t.oldSet = true
+		}
 		if k.Source == x.name && t.last > last[k] {
 			t.goBack(last[k])
 			t.unknown = t.unknown || c.leftBehind(k)
