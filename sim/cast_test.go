@@ -95,7 +95,7 @@ func stepped(c *caster, sin, cos, length float64) (float64, *tile) {
 		for cx, cy := int(x)&31, int(y)&31; cx>>5 == 0 && cy>>5 == 0 && left > 0; left-- {
 			var hit *tile
 			for t := s.regions[ry&31*32+rx&31].tiles; t != nil; t = t.next {
-				if t.rows[cy]>>cx&1 == 0 || t.layers&c.layer == 0 || t.root == c.own || t.ret < 0 || c.z < t.low || c.z > t.high {
+				if t.lines[0][cy]>>cx&1 == 0 || t.layers&c.layer == 0 || t.root == c.own || t.ret < 0 || c.z < t.low || c.z > t.high {
 					continue
 				}
 				if hit == nil || t.stamp < hit.stamp || t.stamp == hit.stamp && t.part < hit.part {

@@ -46,7 +46,7 @@ type grid struct {
 // superregion is a square of 32 × 32 regions.
 type superregion struct {
 	x, y    int32
-	drawn   [side]uint32 // by row: the regions in which something is drawn
+	drawn   [2][side]uint32 // by row and by column: the regions in which something is drawn
 	regions [side * side]region
 }
 
@@ -57,11 +57,15 @@ type region struct {
 	begun uint64 // the caster's count of beginnings
 }
 
-// tile is what a part of a body marks in a region, by rows and by columns.
-type tile struct {
-	rows, cols         [side]uint32
-	usedRows, usedCols uint32
+// marks are cells of a region, by rows (0) and, the same turned, by columns (1).
+type marks struct {
+	lines [2][side]uint32
+	used  [2]uint32 // the rows and the columns with a mark
+}
 
+// tile is what a part of a body marks in a region.
+type tile struct {
+	marks
 	layers   uint8
 	obstacle bool
 	at       uint16 // of the region in its superregion
@@ -167,7 +171,7 @@ func (g *grid) rehash() {
 // used reports whether anything is drawn in the superregion.
 func (s *superregion) used() bool {
 	var all uint32
-	for _, row := range s.drawn {
+	for _, row := range s.drawn[0] {
 		all |= row
 	}
 	return all != 0
@@ -194,7 +198,8 @@ func (p *pen) in(x, y int32) *tile {
 	*t = p.tile
 	t.at, t.super, t.next = at, s, s.regions[at].tiles
 	s.regions[at].tiles = t
-	s.drawn[at>>superBits] |= 1 << (at & regionMask)
+	s.drawn[0][at>>superBits] |= 1 << (at & regionMask)
+	s.drawn[1][at&regionMask] |= 1 << (at >> superBits)
 	*p.into = append(*p.into, t)
 	return t
 }
@@ -215,10 +220,10 @@ func (p *pen) line(ax, ay, bx, by int32) {
 	for n := dx + dy; n > 0; {
 		t := p.in(x, y)
 		for cx, cy := x&regionMask, y&regionMask; uint32(cx|cy) < side && n > 0; n-- {
-			t.rows[cy] |= 1 << uint(cx)
-			t.cols[cx] |= 1 << uint(cy)
-			t.usedRows |= 1 << uint(cy)
-			t.usedCols |= 1 << uint(cx)
+			t.lines[0][cy] |= 1 << uint(cx)
+			t.lines[1][cx] |= 1 << uint(cy)
+			t.used[0] |= 1 << uint(cy)
+			t.used[1] |= 1 << uint(cx)
 			if balance < 0 {
 				x += sx
 				cx += sx
@@ -256,7 +261,8 @@ func (g *grid) wipe(tiles []*tile) {
 			at = &(*at).next
 		}
 		if *at = t.next; s.regions[t.at].tiles == nil {
-			s.drawn[t.at>>superBits] &^= 1 << (t.at & regionMask)
+			s.drawn[0][t.at>>superBits] &^= 1 << (t.at & regionMask)
+			s.drawn[1][t.at&regionMask] &^= 1 << (t.at >> superBits)
 		}
 		t.super, t.next = nil, g.spare
 		g.spare = t

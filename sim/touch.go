@@ -53,11 +53,11 @@ func (r *root) in(layer uint8) []*tile {
 
 // shares reports whether two tiles of a region have a cell in common.
 func (t *tile) shares(o *tile) bool {
-	if t.usedRows&o.usedRows == 0 || t.usedCols&o.usedCols == 0 {
+	if t.used[0]&o.used[0] == 0 || t.used[1]&o.used[1] == 0 {
 		return false
 	}
-	for i := range t.rows {
-		if t.rows[i]&o.rows[i] != 0 {
+	for i := range t.lines[0] {
+		if t.lines[0][i]&o.lines[0][i] != 0 {
 			return true
 		}
 	}
