@@ -191,7 +191,7 @@ func (b *Broker) handTold(s *session) {
 	if s.anonymous || s.newestEdge == "" || s.newestEdge == b.cfg.ID {
 		return
 	}
-	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed}
+	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, For: s.newest, Whole: !s.roamed}
 	for _, id := range slices.Sorted(maps.Keys(s.upTo)) {
 		if _, awaited := s.awaits[id]; awaited {
 			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id], s.toldAt[id]})
@@ -226,8 +226,10 @@ func (b *Broker) onTold(m *Told) {
 	if s == nil || s.birth != m.Session || m.Attachment >= s.epoch.Attachment {
 		return
 	}
-	if s.elsewhere != 0 && s.newestEdge != "" { // it has gone on
-		b.route(s.newestEdge, m)
+	if s.elsewhere != 0 && s.newestEdge != "" && s.newestEdge != b.cfg.ID && s.newest > m.For { // it has gone on
+		onward := *m
+		onward.For = s.newest
+		b.route(s.newestEdge, &onward)
 	}
 	if !s.roamed {
 		return

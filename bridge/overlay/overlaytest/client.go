@@ -292,6 +292,7 @@ func (p *client) beginAnew() {
 		if a := p.subs[id]; p.doubted {
 			again := *a.sub
 			a.sub, a.versions = &again, []*overlay.Subscription{&again}
+			p.changes.begin(id)
 		}
 	}
 	p.doubted = false
@@ -521,6 +522,7 @@ func (p *client) notified(m *overlay.Notify) {
 	t := p.c.truth[k]
 	if t == nil && p.unstored(k.Source) {
 		p.wire[m.Source], p.nums[m.Source] = m.Seq, m.Seq
+		p.toldChange(m)
 		p.c.marks["notified without a store"]++
 		p.acknowledgeOne(m.Source)
 		return

@@ -305,7 +305,7 @@ var mutants = []mutant{
 	{rule: "told: only of what it covers", file: "told.go",
 		from: "awaited(source) && m.covers(source) && !s.listed {", to: "awaited(source) && !s.listed {"},
 	{rule: "told: passed on to where the client is by now", file: "told.go",
-		from: "	if s.elsewhere != 0 && s.newestEdge != \"\" { // it has gone on\n		b.route(s.newestEdge, m)\n	}\n", to: ""},
+		from: "		b.route(s.newestEdge, &onward)\n", to: "		_ = onward\n"},
 	{rule: "told: the client's own word counts", file: "hello.go",
 		from: "		b.listAway(s, *h.Away)\n", to: ""},
 	{rule: "told: stored", file: "told.go",
