@@ -325,9 +325,6 @@ func (b *Broker) beginRoster(v *roster, m *Robots) {
 			s.awaits[v.broker] = left
 		}
 		b.tellRoster(s, v, s.upTo[v.broker])
-		if s.upTo[v.broker] == 0 && s.follows(b, v.broker) { // it is not here: what changes from now on is to be told
-			b.recordTold(s, v.broker, v.version, "", false)
-		}
 	}
 }
 

@@ -42,6 +42,7 @@ type client struct {
 	processed  states                  // of robots, as it has processed them
 	written    states                  // as they were written to its connections
 	knew       map[*protocol.Robot]int // departures of which all brokers had heard when it was written
+	since      overlay.Instant         // when it last said hello
 	had        map[string]int          // robots whose readings it gets, with the departures before the first
 }
 
@@ -177,6 +178,7 @@ func (p *client) attach(y int) {
 		p.giveUp()
 	}
 	p.attachment++
+	p.since = p.c.now
 	p.c.cutOff(p, y)
 	p.beginAnew()
 	if p.anonymous {
@@ -204,6 +206,7 @@ func (p *client) move(y int) {
 		p.giveUp()
 	}
 	p.attachment++
+	p.since = p.c.now
 	p.c.cutOff(p, y)
 	p.beginAnew()
 	p.answers, p.doubtful, p.again = nil, false, false

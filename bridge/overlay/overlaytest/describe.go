@@ -185,7 +185,7 @@ func Describe(m overlay.Message) string {
 			}
 			return text
 		case *overlay.Told:
-			text := fmt.Sprintf("told to %s of %s under %d: whole=%v %v away %v", m.To, body.Client, body.Attachment, body.Whole, body.Seen, body.Away)
+			text := fmt.Sprintf("told to %s of %s under %d: whole=%v %v awaited %v away %v", m.To, body.Client, body.Attachment, body.Whole, body.Seen, body.Awaited, body.Away)
 			for _, h := range body.States {
 				text += fmt.Sprintf(" %s of %s #%d over=%d", h.ID, h.Source, h.Seq, h.Over)
 			}

@@ -154,8 +154,13 @@ func (p *client) writtenState(m any) {
 	}
 }
 
-// hasHad notes that the client gets a robot's readings.
+// hasHad notes that the client gets a robot's readings. An edge that it leaves
+// before two periods may never have heard of the robot: then no edge knows up to
+// when the client was told.
 func (p *client) hasHad(n *overlay.Notify) {
+	if p.c.now < p.since+2*second {
+		return
+	}
 	if _, had := p.had[n.Reading.Robot]; !had {
 		p.had[n.Reading.Robot] = len(p.c.departed)
 	}
