@@ -383,7 +383,7 @@ func hunt(t *testing.T, i int, m mutant, schedules string) (by, says string) {
 	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("it does not compile: %v\n%s", err, out)
 	}
-	for _, test := range []string{"TestTranscripts", "TestSchedules", "TestRoaming"} {
+	for _, test := range []string{"TestTranscripts", "TestHardSeeds", "TestSchedules", "TestRoaming"} {
 		c := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "30m")
 		c.Env = append(os.Environ(), "CALLBOARD_SOAK="+schedules)
 		out, err := c.CombinedOutput()
