@@ -299,7 +299,7 @@ var mutants = []mutant{
 	{rule: "told: an edge that waits itself tells since when", file: "told.go",
 		from: "awaited(x.Broker) && (before == 0 || x.At > at || x.At == at && x.Version < before) {", to: "awaited(x.Broker) && before+at == 1 {"},
 	{rule: "told: unless more is known than it knew", file: "told.go",
-		from: "before == 0 || x.At > at || x.At == at && x.Version < before", to: "before == 0 || x.Version < before"},
+		from: "before == 0 || x.At > at || x.At == at && x.Version < before", to: "before == 0 || at == at && x.Version < before"},
 	{rule: "told: a client that is not here is told nothing", file: "told.go",
 		from: "	if s.conn == nil {\n		return\n	}\n	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {", to: "	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {"},
 	{rule: "told: only of what it covers", file: "told.go",
