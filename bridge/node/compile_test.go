@@ -47,17 +47,23 @@ func (b *bench) subscribeFrom(id overlay.BrokerID, revision uint64, conditions .
 	}})
 }
 
+// beginLinked starts a node that has b2 as its neighbour.
+func beginLinked(t testing.TB) (*bench, *neighbour) {
+	b, links := begin(t, nil), &neighbour{make(chan *overlay.Frame, 64)}
+	b.node.stepping.Lock()
+	b.node.links = links
+	b.node.stepping.Unlock()
+	b.node.Neighbours().Up("b2", 1)
+	b.rest()
+	return b, links
+}
+
 // TestCompilesBeside: conditions from another broker are compiled beside the
 // broker's goroutine, which goes on; what changes the same set meanwhile waits
 // its turn.
 func TestCompilesBeside(t *testing.T) {
-	b, links := begin(t, nil), &neighbour{make(chan *overlay.Frame, 64)}
+	b, links := beginLinked(t)
 	n := b.node
-	n.stepping.Lock()
-	n.links = links
-	n.stepping.Unlock()
-	n.Neighbours().Up("b2", 1)
-	b.rest()
 
 	n.stepping.Lock() // the broker's goroutine
 	b.subscribeFrom("b2", 1, "laser.min < 1", "laser.min <")
@@ -120,13 +126,8 @@ func TestStoppedWhileRestoring(t *testing.T) {
 // BenchmarkForeignConditions: how long the broker's goroutine keeps others
 // waiting while another broker brings 10,000 conditions.
 func BenchmarkForeignConditions(bench *testing.B) {
-	b, links := begin(bench, nil), &neighbour{make(chan *overlay.Frame, 64)}
+	b, links := beginLinked(bench)
 	n := b.node
-	n.stepping.Lock()
-	n.links = links
-	n.stepping.Unlock()
-	n.Neighbours().Up("b2", 1)
-	b.rest()
 	var longest time.Duration
 	for round := range bench.N {
 		conditions := make([]string, 10_000)

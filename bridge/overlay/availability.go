@@ -176,7 +176,7 @@ func (b *Broker) onWatch(from BrokerID, m *Watch) {
 	}
 }
 
-// robotsSince gives what has changed of this broker's robots since a version.
+// robotsSince returns what has changed of this broker's robots since a version.
 func (b *Broker) robotsSince(version uint64) *Robots {
 	m := &Robots{From: version, Version: b.own.version, Whole: version < b.ownWhole || version > b.own.version}
 	if version == m.Version {
@@ -357,7 +357,7 @@ func (b *Broker) tellChange(v *roster, a, old *Availability, before uint64) {
 	}
 }
 
-// hears tells whether a client is to be told at once of a source broker's robots.
+// hears reports whether a client is to be told at once of a source broker's robots.
 func (b *Broker) hears(s *session, id BrokerID) bool {
 	if s.conn == nil || !s.conn.ready {
 		return false
@@ -366,7 +366,7 @@ func (b *Broker) hears(s *session, id BrokerID) bool {
 	return !awaited && s.follows(b, id)
 }
 
-// follows tells whether the session has a key at a source broker. This broker's
+// follows reports whether the session has a key at a source broker. This broker's
 // own robots all clients here are told of.
 func (s *session) follows(b *Broker, id BrokerID) bool {
 	return id == b.cfg.ID || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == id })
@@ -384,7 +384,7 @@ func (v *roster) find(name string) *Availability {
 	return nil
 }
 
-// upAt gives the broker that reads a robot and is in reach; nil if the robot, or
+// upAt returns the broker that reads a robot and is in reach; nil if the robot, or
 // the device, is away for the session.
 func (b *Broker) upAt(s *session, name string) (*roster, *Availability) {
 	if a := b.own.find(name); a != nil && a.Up {
@@ -449,7 +449,7 @@ func (b *Broker) tellDevices(s *session, robot string) {
 	}
 }
 
-// awayDevices gives the devices of a robot that the client was told are away.
+// awayDevices returns the devices of a robot that the client was told are away.
 func (s *session) awayDevices(robot string) (names []string) {
 	for name := range s.away {
 		if of, device := protocol.SplitAwayName(name); device != "" && of == robot {
@@ -495,7 +495,7 @@ func (b *Broker) tellRobot(s *session, v *roster, name, state string, since Inst
 	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: robot, Device: device, Source: b.wordOf(s, v.broker), State: state, Lost: lost, Since: since.Seconds()})
 }
 
-// wordOf gives the word by which a client knows a source broker.
+// wordOf returns the word by which a client knows a source broker.
 func (b *Broker) wordOf(s *session, id BrokerID) (word string) {
 	if id == b.cfg.ID {
 		word = SourceWord(id, b.stamp)

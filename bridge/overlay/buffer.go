@@ -169,7 +169,7 @@ func (b *buffer) lastLive() int {
 	return -1
 }
 
-// find gives the index of the item that covers seq.
+// find returns the index of the item that covers seq.
 func (b *buffer) find(seq uint64) (int, bool) {
 	at := b.head + sort.Search(len(b.items)-b.head, func(i int) bool { return b.items[b.head+i].to() >= seq })
 	return at, at < len(b.items) && b.items[at].from <= seq && !b.items[at].dead()

@@ -87,7 +87,7 @@ func (s *Stats) LostBy() map[string]uint64 {
 	return lost
 }
 
-// LimitCounts gives how many inboxes gave way, and how many clients and
+// LimitCounts returns how many inboxes gave way, and how many clients and
 // subscriptions were refused, by limit.
 func (s *Stats) LimitCounts() (gaveWay, refused map[string]uint64) {
 	gaveWay, refused = map[string]uint64{}, map[string]uint64{}

@@ -89,7 +89,7 @@ const (
 	limits // how many there are
 )
 
-// String gives the limit's name in the configuration.
+// String returns the limit's name in the configuration.
 func (l Limit) String() string {
 	return [...]string{"memory", "disk", "clients", "subscription_bytes"}[l]
 }

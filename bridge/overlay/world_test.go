@@ -125,7 +125,6 @@ type client struct {
 	awaits      map[string][]*Subscription // versions whose subscribed has not come
 	unsubscribe []string                   // replies to come
 	ending      map[string]*owned
-	slow        bool
 }
 
 func newWorld(t *rapid.T) *world {

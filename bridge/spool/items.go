@@ -45,7 +45,7 @@ func (e *entryState) append(i itemState) {
 	e.items = append(e.items, i)
 }
 
-// find gives the index of the first item that ends at seq or later.
+// find returns the index of the first item that ends at seq or later.
 func (e *entryState) find(seq uint64) int {
 	return e.head + sort.Search(len(e.items)-e.head, func(i int) bool { return e.items[e.head+i].to() >= seq })
 }

@@ -486,7 +486,7 @@ func (c *cluster) deliver(w *way) {
 	c.cause = 0
 }
 
-// ofRegistry tells whether a message is to or from the registry, or asks it for
+// ofRegistry reports whether a message is to or from the registry, or asks it for
 // the way: what brokers tell each other of robots does without.
 func ofRegistry(m overlay.Message) bool {
 	r, routed := m.(*overlay.RoutedMessage)

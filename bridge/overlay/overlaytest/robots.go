@@ -94,7 +94,7 @@ func (p *client) mayBeAway(s *states, m *protocol.Robot) {
 	}
 }
 
-// truthful tells whether what the client was told last is true; "" if it is.
+// truthful reports whether what the client was told last is true; "" if it is.
 // In the end all robots are up.
 func (p *client) truthful() string {
 	if len(p.subs) == 0 {
@@ -117,7 +117,7 @@ func (p *client) truthful() string {
 	return ""
 }
 
-// judged gives what is to be right: what a client that tells in its hello what
+// judged returns what is to be right: what a client that tells in its hello what
 // it was told has processed; and, without faults, what was written to any.
 func (p *client) judged() (all []*states) {
 	if p.lists {
