@@ -5,7 +5,8 @@ import "callboard/subscribe/protocol"
 // Record is a change of what must outlive a crash. Replaying all records in
 // order by Restore rebuilds the state; so does replaying a state that a store
 // has condensed: Stamp, Sessions, Subscriptions, Entries, their Subscriptions,
-// then Givens and Gaps by number. The types of this file are all there are.
+// Givens and Gaps by number, then what is true of states. The types of this file
+// are all there are.
 type Record interface{ record() }
 
 // StampRecord tells the broker's present stamp.
@@ -105,7 +106,8 @@ type PassedRecord struct {
 
 // StateRecord says that a subscription to changes was given as true of the
 // reading's robot, and not as false since. A broker does not give it: it follows
-// from what Givens name. A store that has condensed them does, before the Givens.
+// from what Givens name, and from StatesEnded between them. A store has only some
+// of those left, so it ends what they say and gives StateRecords behind them.
 type StateRecord struct {
 	Handle  Handle
 	ID      string
@@ -117,7 +119,7 @@ type StateRecord struct {
 // StatesEnded says that the states of a subscription to changes count no more.
 type StatesEnded struct {
 	Handle Handle
-	ID     string
+	ID     string // "": of all that the key has
 }
 
 // ToldRecord says that a session's client was told what has become of Source's

@@ -72,7 +72,11 @@ func (b *Broker) restore(records []Record) {
 				e.trues.put(r.ID, r.Reading, r.Values, r.Seq)
 			}
 		case *StatesEnded:
-			if e := b.entries[r.Handle]; e != nil {
+			switch e := b.entries[r.Handle]; {
+			case e == nil:
+			case r.ID == "":
+				clear(e.trues)
+			default:
 				delete(e.trues, r.ID)
 			}
 		case *ToldRecord:

@@ -19,6 +19,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
 )
 
 // The database's buckets.
@@ -242,9 +243,10 @@ func (s *Store) load(tx *bbolt.Tx) error {
 		each(bucketTold, "what was told", func(_ []byte, d *decoder) error { s.restore(d.told()); return d.err }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { return s.loadEntry(d, left) }),
 		each(bucketMembers, "member", func(_ []byte, d *decoder) error { s.restore(d.entrySubscription()); return d.err }),
-		each(bucketStates, "state", func(_ []byte, d *decoder) error { s.restore(d.state()); return d.err }),
 		each(bucketReadings, "reading", func(k []byte, d *decoder) error { return s.loadReading(readNumber(k), d, left) }),
-		s.loaded(left),
+		s.loadEnd(left),
+		each(bucketStates, "state", func(_ []byte, d *decoder) error { s.restore(d.state()); return d.err }),
+		s.loaded(),
 	)
 }
 
@@ -259,6 +261,7 @@ type loading struct {
 	next     uint64    // numbers from here on are notifications
 	segments []segment // what those before are
 	missing  uint64    // how many of those are notifications that have not been read yet
+	states   bool      // notifications say something of states
 }
 
 func (s *Store) loadEntry(d *decoder, left map[overlay.Handle]*loading) error {
@@ -308,6 +311,7 @@ func (s *Store) loadReading(id uint64, d *decoder, left map[overlay.Handle]*load
 			}
 			l.missing--
 		}
+		l.states = l.states || slices.ContainsFunc(h.Names, func(n protocol.Matched) bool { return n.State != nil })
 		hits = append(hits, h)
 		x.hit(h.Handle, h.Seq, reading)
 	}
@@ -329,17 +333,26 @@ func (s *Store) loadGaps(l *loading, before uint64) {
 	}
 }
 
-// loaded restores the gaps that nothing follows, marks all that was read as
-// stored, and sees that nothing is missing.
-func (s *Store) loaded(left map[overlay.Handle]*loading) error {
-	x := s.index
+// loadEnd restores the gaps that nothing follows, and sees that nothing is
+// missing. What the notifications that are left say of states is not all that
+// was said of them, so it does not count.
+func (s *Store) loadEnd(left map[overlay.Handle]*loading) error {
 	for _, h := range slices.Sorted(maps.Keys(left)) {
 		l := left[h]
 		s.loadGaps(l, math.MaxUint64)
 		if l.missing != 0 {
 			return &damagedError{fmt.Errorf("entry %d lacks %d notifications", h, l.missing)}
 		}
+		if l.states {
+			s.restored.Records = append(s.restored.Records, &overlay.StatesEnded{Handle: h})
+		}
 	}
+	return nil
+}
+
+// loaded marks all that was read as stored.
+func (s *Store) loaded() error {
+	x := s.index
 	x.stampDirty, x.fresh = false, nil
 	clear(x.dirtySessions)
 	clear(x.dirtySubs)

@@ -115,13 +115,13 @@ func cloneRecord(r overlay.Record) overlay.Record {
 func (r *rig) publish(n int, ids ...string) {
 	reading := &overlay.Reading{Robot: "r0", Interface: "laser", Time: float64(n), JSON: fmt.Appendf(nil, `{"n":%d}`, n)}
 	m := &overlay.Matched{Reading: reading}
-	yes := true
+	state := n%3 != 0
 	for _, h := range r.order {
 		hit := overlay.Hit{Handle: h, Set: r.sets[h]}
 		for i, id := range ids {
 			name := protocol.Matched{ID: id}
 			if i == 1 {
-				name.State, name.Values = &yes, []byte(`{"v":1}`)
+				name.State, name.Values = &state, []byte(`{"v":1}`)
 			}
 			hit.Names = append(hit.Names, name)
 		}
