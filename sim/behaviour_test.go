@@ -69,6 +69,11 @@ func TestMoreBehaviourLikeStage(t *testing.T) { playCases(t, "testdata/stage-mor
 // several resolutions, and robots that see each other move and stop.
 func TestRaysLikeStage(t *testing.T) { playCases(t, "testdata/stage-rays", 12) }
 
+// TestCrowdLikeStage plays a crowd that bumps into each other all the time. Who
+// moves first decides who stalls: real Stage moves models in the order of their
+// addresses, which is that of the file if addresses only rise.
+func TestCrowdLikeStage(t *testing.T) { playCases(t, "testdata/stage-crowd", 1) }
+
 // playCases plays the cases of a folder.
 func playCases(t *testing.T, dir string, count int) {
 	cases, err := filepath.Glob(dir + "/*.cmd")
