@@ -342,10 +342,10 @@ func (b *Broker) tellReach(v *roster) {
 // robot, what has become of it. old is what was known of it at the version
 // before.
 func (b *Broker) tellChange(v *roster, a, old *Availability, before uint64) {
-	b.registry.event++
+	b.selectors.event++
 	robot, _ := protocol.SplitAwayName(a.Robot)
 	for _, s := range b.order {
-		if !b.hears(s, v.broker) || !s.selects(b, robot) {
+		if !b.hears(s, v.broker) || !s.selects(&b.selectors, robot) {
 			continue
 		}
 		var lost *uint64

@@ -67,7 +67,7 @@ func check(t interface {
 
 // recount sums up what the broker keeps, beside readings, by looking at all of it.
 func recount(b *Broker, readings int64) usage {
-	u := usage{readings: readings}
+	u := usage{readings: readings, sessions: int64(len(b.sessions)), keys: int64(len(b.entries) + len(b.far)), conns: int64(len(b.conns))}
 	set := func(s *set) {
 		u.subs += int64(len(s.subs))
 		for _, sub := range s.subs {
@@ -115,7 +115,7 @@ func checkLimits(t interface {
 }, b *Broker) {
 	t.Helper()
 	if limit, over := b.over(0); over && b.started && b.now >= b.strained && len(b.yielding()) > 0 {
-		t.Fatalf("%v: %d bytes of memory (limit %d), %d of disk (limit %d), though something can give way", limit, b.memory(), b.cfg.Memory, b.disk(), b.cfg.Disk)
+		t.Fatalf("%v: %d bytes of memory (limit %d), %d of disk (limit %d), though something can give way", limit, b.usage.memory(), b.cfg.Memory, b.usage.disk(), b.cfg.Disk)
 	}
 }
 

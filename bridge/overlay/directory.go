@@ -124,10 +124,10 @@ func (b *Broker) register(whole bool) {
 	if !b.networked {
 		return
 	}
-	m := &Register{Stamp: b.stamp, Version: b.registry.changes, Whole: whole, Refusals: b.refusals}
+	m := &Register{Stamp: b.stamp, Version: b.robots.changes, Whole: whole, Refusals: b.refusals}
 	if whole {
-		for _, name := range b.registry.names {
-			r := b.registry.robots[name]
+		for _, name := range b.robots.names {
+			r := b.robots.named[name]
 			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Refused: r.refused})
 		}
 	}

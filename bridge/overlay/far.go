@@ -58,6 +58,7 @@ func (b *Broker) newFar(s *session, k Key, num uint64) *inbox {
 	in := b.emptyInbox(s, k, num)
 	in.handle, in.far = b.lastHandle, &far{}
 	b.far[in.handle] = in
+	b.usage.keys++
 	b.addInbox(s, in)
 	b.recordFar(in)
 	b.tellRoster(s, b.rosters[k.Source], s.upTo[k.Source])
@@ -81,6 +82,7 @@ func (b *Broker) dropFar(in *inbox) {
 	in.far.held = nil
 	if b.far[in.handle] == in {
 		delete(b.far, in.handle)
+		b.usage.keys--
 		if in.stored() {
 			b.record(&EntryEnded{Handle: in.handle})
 		}

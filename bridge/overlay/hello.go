@@ -242,6 +242,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 		s.conn.window = int(min(uint64(s.conn.window), *h.Window))
 	}
 	b.conns[h.Conn] = s.conn
+	b.usage.conns++
 	if !s.anonymous {
 		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch})
 	}

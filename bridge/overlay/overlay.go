@@ -112,12 +112,13 @@ type Broker struct {
 	rosters  map[BrokerID]*roster
 	watchers map[BrokerID]*watcher
 
-	calls    calls
-	registry registry
-	usage    usage
-	strained Instant // until when nothing more can give way
-	stats    Stats
-	crowd    crowd
+	calls     calls
+	robots    robots
+	selectors selectors
+	usage     usage
+	strained  Instant // until when nothing more can give way
+	stats     Stats
+	crowd     crowd
 
 	out     []Output
 	records []Record
@@ -152,7 +153,8 @@ func New(cfg Config) (*Broker, error) {
 		rosters:     map[BrokerID]*roster{},
 		watchers:    map[BrokerID]*watcher{},
 		calls:       newCalls(),
-		registry:    registry{robots: map[string]*robot{}, selectors: map[string]*selector{}, version: 1},
+		robots:      robots{named: map[string]*robot{}, version: 1},
+		selectors:   selectors{texts: map[string]*selector{}},
 	}, nil
 }
 
@@ -242,14 +244,14 @@ func (b *Broker) Step(now Instant, in Input) {
 	}
 	if b.news && b.now >= b.newsAt {
 		b.tellWatchers()
-		if len(b.registry.names) > fewRobots {
+		if len(b.robots.names) > fewRobots {
 			b.newsAt = b.now + Instant(b.cfg.Heartbeat)/4
 		}
 	}
 	if b.hasten && b.now >= b.hastenAt {
 		b.hasten = false
 		b.register(true)
-		if len(b.registry.names) > fewRobots {
+		if len(b.robots.names) > fewRobots {
 			b.hastenAt = b.now + Instant(b.cfg.Heartbeat)/4
 		}
 	}

@@ -166,15 +166,15 @@ func (b *Broker) onRefusals(m *Refusals) {
 	for _, f := range m.Rivals {
 		rivals[f.Robot] = f.Broker
 	}
-	for _, name := range b.registry.names {
-		r := b.registry.robots[name]
+	for _, name := range b.robots.names {
+		r := b.robots.named[name]
 		holder, refused := holders[name]
 		if refused == r.refused && holder == r.holder && rivals[name] == r.rival {
 			continue
 		}
 		if refused != r.refused {
-			b.registry.version++ // what can be matched has changed
-			b.advertised()       // and the registry is told that it is known
+			b.robots.version++ // what can be matched has changed
+			b.advertised()     // and the registry is told that it is known
 		}
 		moved := refused != r.refused
 		r.refused, r.holder, r.rival = refused, holder, rivals[name]
@@ -192,6 +192,6 @@ func (b *Broker) isRefused(robot string) bool {
 	if b.refusals == 0 {
 		return false
 	}
-	r := b.registry.robots[robot]
+	r := b.robots.named[robot]
 	return r != nil && r.refused
 }

@@ -6,15 +6,18 @@ import (
 	"strings"
 )
 
-// registry is who knows advertisements. Without neighbours it knows the
-// robots that this broker reads.
-type registry struct {
-	robots    map[string]*robot
-	names     []string             // of robots, sorted
-	selectors map[string]*selector // by their canonical text
-	event     uint64               // counts, so that a selector is asked once an event
-	version   uint64               // counts the changes of names
-	changes   uint64               // counts those of advertisements
+// robots are those that this broker reads, with their advertisements.
+type robots struct {
+	named   map[string]*robot
+	names   []string // sorted
+	version uint64   // counts the changes of names
+	changes uint64   // counts those of advertisements
+}
+
+// selectors are those of all sets of the broker.
+type selectors struct {
+	texts map[string]*selector // by their canonical text
+	event uint64               // counts, so that a selector is asked once an event
 }
 
 // robot is an advertisement and what became of the robot.
@@ -37,7 +40,7 @@ type selector struct {
 	users           int
 	event           uint64 // of the answer
 	answer          bool
-	version         uint64 // of the registry, when some was found out
+	version         uint64 // of the robots, when some was found out
 	some            bool   // it matches some robot's name
 }
 
@@ -70,26 +73,26 @@ func matchesAny(patterns []string, name string) bool {
 }
 
 // acquire gives the shared selector of a subscription.
-func (r *registry) acquire(sub *Subscription) *selector {
+func (r *selectors) acquire(sub *Subscription) *selector {
 	text := strings.Join(sub.Robots, "\x00") + "\x01" + strings.Join(sub.Allowed, "\x00")
-	s := r.selectors[text]
+	s := r.texts[text]
 	if s == nil {
 		s = newSelector(sub)
 		s.text = text
-		r.selectors[text] = s
+		r.texts[text] = s
 	}
 	s.users++
 	return s
 }
 
-func (r *registry) giveBack(s *selector) {
+func (r *selectors) giveBack(s *selector) {
 	if s.users--; s.users == 0 {
-		delete(r.selectors, s.text)
+		delete(r.texts, s.text)
 	}
 }
 
 // ask tells whether s matches the robot of the present event.
-func (r *registry) ask(s *selector, name string) bool {
+func (r *selectors) ask(s *selector, name string) bool {
 	if s.event != r.event {
 		s.event, s.answer = r.event, s.matches(name)
 	}
@@ -159,7 +162,7 @@ func interfaceOf(d string) string {
 }
 
 // anyCanMatch tells whether a robot is registered that sub can match.
-func (r *registry) anyCanMatch(sub *sub) bool {
+func (r *robots) anyCanMatch(sub *sub) bool {
 	if sel := sub.selector; sel.version != r.version {
 		sel.version, sel.some = r.version, slices.ContainsFunc(r.names, sel.matches)
 	}
@@ -167,7 +170,7 @@ func (r *registry) anyCanMatch(sub *sub) bool {
 		return false
 	}
 	for _, name := range r.names {
-		if r.robots[name].canMatch(sub) {
+		if r.named[name].canMatch(sub) {
 			return true
 		}
 	}
@@ -182,10 +185,10 @@ func (b *Broker) advertise(in *Advertise) {
 	if in.Devices != nil && r.devices == nil {
 		r.devices = []string{}
 	}
-	b.registry.event++
+	b.selectors.event++
 	b.advertised()
 	for _, s := range b.order {
-		if s.local == nil && s.elsewhere == 0 && s.selects(b, r.name) && s.anySub(r.canMatch) {
+		if s.local == nil && s.elsewhere == 0 && s.selects(&b.selectors, r.name) && s.anySub(r.canMatch) {
 			b.enter(s, nil)
 		}
 	}
@@ -193,13 +196,13 @@ func (b *Broker) advertise(in *Advertise) {
 
 // robot gives the robot's registration, a new one if need be.
 func (b *Broker) robot(name string) *robot {
-	r := b.registry.robots[name]
+	r := b.robots.named[name]
 	if r == nil {
 		r = &robot{name: name, now: &Availability{Robot: name, Since: b.now}}
-		b.registry.robots[name] = r
-		at, _ := slices.BinarySearch(b.registry.names, name)
-		b.registry.names = slices.Insert(b.registry.names, at, name)
-		b.registry.version++
+		b.robots.named[name] = r
+		at, _ := slices.BinarySearch(b.robots.names, name)
+		b.robots.names = slices.Insert(b.robots.names, at, name)
+		b.robots.version++
 		b.advertised()
 		b.appear(r)
 	}
@@ -208,30 +211,30 @@ func (b *Broker) robot(name string) *robot {
 
 // advertised has what has changed told to the registry.
 func (b *Broker) advertised() {
-	b.registry.changes = max(b.registry.changes+1, uint64(max(b.now, 0)))
+	b.robots.changes = max(b.robots.changes+1, uint64(max(b.now, 0)))
 	b.hastenRegister()
 }
 
 // withdraw takes an advertisement back. Keys stay: a source broker once named
 // stays named until the session ends (G1).
 func (b *Broker) withdraw(in *Withdraw) {
-	r := b.registry.robots[in.Robot]
+	r := b.robots.named[in.Robot]
 	if r == nil {
 		return
 	}
-	delete(b.registry.robots, in.Robot)
-	at, _ := slices.BinarySearch(b.registry.names, in.Robot)
-	b.registry.names = slices.Delete(b.registry.names, at, at+1)
-	b.registry.version++
+	delete(b.robots.named, in.Robot)
+	at, _ := slices.BinarySearch(b.robots.names, in.Robot)
+	b.robots.names = slices.Delete(b.robots.names, at, at+1)
+	b.robots.version++
 	b.advertised()
 	b.disappear(r)
 }
 
 // selects tells whether a subscription of the set selects the robot of the
 // present event.
-func (s *set) selects(b *Broker, robot string) bool {
+func (s *set) selects(r *selectors, robot string) bool {
 	for sel := range s.selectors { // one is enough, whichever
-		if b.registry.ask(sel, robot) {
+		if r.ask(sel, robot) {
 			return true
 		}
 	}

@@ -147,6 +147,7 @@ func (b *Broker) restoreFar(r *EntryRecord) {
 	in := b.emptyInbox(s, r.Key, r.Num)
 	in.handle, in.far = r.Handle, &far{}
 	b.far[r.Handle] = in
+	b.usage.keys++
 	b.addInbox(s, in)
 }
 

@@ -233,6 +233,7 @@ func (b *Broker) disconnected(c Conn) {
 func (b *Broker) detach(s *session) {
 	b.noteSeen(s)
 	delete(b.conns, s.conn.id)
+	b.usage.conns--
 	s.conn, s.seen, s.pending = nil, b.now, nil
 	for _, in := range slices.Clone(s.inboxes) {
 		if in.ended && in.buf.empty() {
@@ -264,6 +265,7 @@ func (b *Broker) endSession(s *session) {
 func (b *Broker) dropSession(s *session) {
 	b.freeSet(s.set)
 	delete(b.sessions, s.client)
+	b.usage.sessions--
 	b.disowns(s)
 	at, _ := slices.BinarySearchFunc(b.order, s.client, bySession)
 	b.order = slices.Delete(b.order, at, at+1)
@@ -278,6 +280,7 @@ func bySession(s *session, client string) int { return cmp.Compare(s.client, cli
 func (b *Broker) newSession(client string, birth Session, epoch Epoch) *session {
 	s := &session{client: client, birth: birth, epoch: epoch, began: b.now, seen: b.now, set: newSet()}
 	b.sessions[client] = s
+	b.usage.sessions++
 	b.owns(s)
 	at, _ := slices.BinarySearchFunc(b.order, client, bySession)
 	b.order = slices.Insert(b.order, at, s)

@@ -30,7 +30,7 @@ func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revis
 }
 
 func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision uint64) *sub {
-	added := &sub{Subscription: subscription, born: revision, begun: revision, hash: hash, selector: b.registry.acquire(subscription)}
+	added := &sub{Subscription: subscription, born: revision, begun: revision, hash: hash, selector: b.selectors.acquire(subscription)}
 	if old := s.subs[added.ID]; old != nil {
 		added.born, added.begun, added.since = old.born, old.begun, old.since
 		b.takeSub(s, old)
@@ -50,7 +50,7 @@ func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision 
 // freeSet lets go of a set.
 func (b *Broker) freeSet(s *set) {
 	for _, sub := range s.subs { // order decides nothing: they are counted only
-		b.registry.giveBack(sub.selector)
+		b.selectors.giveBack(sub.selector)
 	}
 	b.usage.subs -= int64(len(s.subs))
 	b.usage.texts -= int64(s.bytes)
@@ -78,7 +78,7 @@ func (b *Broker) takeSub(s *set, old *sub) {
 	if s.selectors[old.selector]--; s.selectors[old.selector] == 0 {
 		delete(s.selectors, old.selector)
 	}
-	b.registry.giveBack(old.selector)
+	b.selectors.giveBack(old.selector)
 	if old.latest() {
 		s.latest--
 	}
@@ -204,7 +204,7 @@ func (b *Broker) changeSet(s *session, before Hash, drop []string, put, tell []*
 		p.away, p.lookup, p.counts = away, b.networked && !away && !hello && s.hash != before, !hello
 		s.pending = append(s.pending, p)
 	}
-	if s.local == nil && slices.ContainsFunc(put, b.registry.anyCanMatch) { // of the others it is known that none can
+	if s.local == nil && slices.ContainsFunc(put, b.robots.anyCanMatch) { // of the others it is known that none can
 		b.enter(s, tell)
 	} else if s.local != nil {
 		b.takeIn(s.local, drop, put, tell)
@@ -311,7 +311,7 @@ func (b *Broker) tellSubscribed(s *session, p pending) {
 	if p.away && !p.hello { // G3
 		message.Sources = []string{}
 		message.Warning = "the registry is out of reach: robots of other brokers are found when it is back"
-	} else if (p.missing || !b.networked) && !b.registry.anyCanMatch(sub) {
+	} else if (p.missing || !b.networked) && !b.robots.anyCanMatch(sub) {
 		message.Warning = "nobody has registered a robot that this can match"
 	}
 	b.send(s.conn.id, message)

@@ -95,6 +95,7 @@ func (b *Broker) home(k Key) *entry {
 // index makes an entry be found by its key.
 func (b *Broker) index(e *entry) {
 	b.entries[e.handle], b.keys[e.key] = e, e
+	b.usage.keys++
 	k := e.key
 	k.Stamp = 0
 	b.homes[k] = e
@@ -159,6 +160,7 @@ func (b *Broker) recordEntry(e *entry) {
 // remove takes a key out of the local registry, with all it retained.
 func (b *Broker) remove(e *entry) {
 	delete(b.entries, e.handle)
+	b.usage.keys--
 	if b.keys[e.key] == e {
 		delete(b.keys, e.key)
 	}

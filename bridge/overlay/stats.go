@@ -105,7 +105,7 @@ func (s *Stats) LimitCounts() (gaveWay, refused map[string]uint64) {
 func (b *Broker) Stats() Stats {
 	s := b.stats
 	s.Clients, s.Attached, s.Keys, s.HeldBytes = len(b.sessions), len(b.conns), len(b.entries), b.usage.readings+b.usage.early
-	s.Memory, s.MemoryLimit, s.Disk, s.DiskLimit = b.memory(), b.cfg.Memory, b.disk(), b.cfg.Disk
+	s.Memory, s.MemoryLimit, s.Disk, s.DiskLimit = b.usage.memory(), b.cfg.Memory, b.usage.disk(), b.cfg.Disk
 	for _, session := range b.order {
 		s.Subscriptions += len(session.subs)
 		for _, in := range session.inboxes {
@@ -193,9 +193,9 @@ type RobotInfo struct {
 
 // Robots tells of all robots that are registered, by name.
 func (b *Broker) Robots() []RobotInfo {
-	all := make([]RobotInfo, 0, len(b.registry.names))
-	for _, name := range b.registry.names {
-		r := b.registry.robots[name]
+	all := make([]RobotInfo, 0, len(b.robots.names))
+	for _, name := range b.robots.names {
+		r := b.robots.named[name]
 		all = append(all, RobotInfo{r.name, r.world, r.devices, r.now.Up, r.now.Since})
 	}
 	return all

@@ -33,6 +33,9 @@ type usage struct {
 	own      int64 // bytes of names and values that items do not share
 	subs     int64 // subscriptions, in sessions' sets and those of keys
 	texts    int64 // bytes of their texts
+	sessions int64
+	keys     int64 // of the local registry, and inboxes of other brokers' keys
+	conns    int64
 }
 
 // size is how many bytes of text a subscription brings.
@@ -57,24 +60,21 @@ func sizeOf(subscriptions []*Subscription) (size int) {
 }
 
 // fixed is the memory of what cannot give way: sessions, sets and connections.
-func (b *Broker) fixed() int64 {
-	u := &b.usage
+func (u *usage) fixed() int64 {
 	return subscriptionMemory*u.subs + 3*u.texts +
-		sessionMemory*int64(len(b.sessions)) + keyMemory*int64(len(b.entries)+len(b.far)) + connMemory*int64(len(b.conns))
+		sessionMemory*u.sessions + keyMemory*u.keys + connMemory*u.conns
 }
 
 // memory is what the broker keeps, about, in bytes of memory.
-func (b *Broker) memory() int64 {
-	u := &b.usage
-	return u.readings + u.early + itemMemory*u.items + u.own + b.fixed()
+func (u *usage) memory() int64 {
+	return u.readings + u.early + itemMemory*u.items + u.own + u.fixed()
 }
 
 // disk is the same in bytes of the store's files. What is not stored (clients
 // without id, inboxes of other brokers' keys) counts too: it is little.
-func (b *Broker) disk() int64 {
-	u := &b.usage
+func (u *usage) disk() int64 {
 	return diskSlack * (u.readings + u.own + itemDisk*u.items + u.texts + subscriptionDisk*u.subs +
-		sessionDisk*int64(len(b.sessions)) + keyDisk*int64(len(b.entries)+len(b.far)))
+		sessionDisk*u.sessions + keyDisk*u.keys)
 }
 
 // Limit is a limit of the whole broker.
@@ -104,7 +104,7 @@ func (b *Broker) tooMuch(l Limit, message string) *protocol.Error {
 // with so many bytes of text, nil if there is. They take at most half of the
 // memory, so that inboxes have the other.
 func (b *Broker) hasRoomFor(sessions, subs, texts int64) *protocol.Error {
-	if b.fixed()+sessions*(sessionMemory+keyMemory)+subs*subscriptionMemory+3*texts <= b.cfg.Memory/2 {
+	if b.usage.fixed()+sessions*(sessionMemory+keyMemory)+subs*subscriptionMemory+3*texts <= b.cfg.Memory/2 {
 		return nil
 	}
 	return b.tooMuch(LimitMemory, "the memory that this broker has for clients and their subscriptions is used up; end some, come back later, attach to another broker, or raise limits.memory there")
@@ -122,9 +122,9 @@ func (b *Broker) setFits(size int) *protocol.Error {
 // free leaves.
 func (b *Broker) over(free int64) (Limit, bool) {
 	switch {
-	case b.memory() > b.cfg.Memory-free:
+	case b.usage.memory() > b.cfg.Memory-free:
 		return LimitMemory, true
-	case b.disk() > b.cfg.Disk-free:
+	case b.usage.disk() > b.cfg.Disk-free:
 		return LimitDisk, true
 	}
 	return 0, false

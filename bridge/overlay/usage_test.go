@@ -102,8 +102,8 @@ func TestNoRoomForClients(t *testing.T) {
 			t.Fatal(all[0])
 		}
 	}
-	if attached == 0 || attached == 100 || b.memory() > 1<<20 {
-		t.Errorf("%d clients were taken; %d bytes are used", attached, b.memory())
+	if attached == 0 || attached == 100 || b.usage.memory() > 1<<20 {
+		t.Errorf("%d clients were taken; %d bytes are used", attached, b.usage.memory())
 	}
 	b.Step(3, &Disconnected{Conn: 1})
 	b.Step(4, &Hello{Conn: 1000, Client: "c0", Session: b.sessions["c0"].birth.String()}) // it has its place
