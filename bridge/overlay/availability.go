@@ -60,14 +60,14 @@ func (v *roster) remove(name string) {
 }
 
 // ownVersion counts a change of this broker's robots.
-func (b *Broker) ownVersion() uint64 {
+func (b *source) ownVersion() uint64 {
 	b.own.version = max(b.own.version+1, uint64(max(b.now, 1)))
 	b.news = true
 	return b.own.version
 }
 
 // robotState takes what has become of a robot of this broker.
-func (b *Broker) robotState(in *RobotState) {
+func (b *source) robotState(in *RobotState) {
 	r := b.robot(in.Robot)
 	if in.Device != "" {
 		if !r.refused {
@@ -99,13 +99,13 @@ func (b *Broker) robotState(in *RobotState) {
 			b.endStates(r.name)
 		}
 		old := b.own.put(&a)
-		b.tellChange(&b.own, &a, old, before)
+		b.edge.tellChange(&b.own, &a, old, before)
 	}
 }
 
 // deviceState takes what has become of a device. A roster has those that have
 // been away.
-func (b *Broker) deviceState(in *RobotState) {
+func (b *source) deviceState(in *RobotState) {
 	a := &Availability{Robot: protocol.AwayName(in.Robot, in.Device), Up: in.State == protocol.RobotUp, Since: in.Since}
 	old := b.own.robots[a.Robot]
 	if wasUp := old == nil || old.Up; wasUp == a.Up {
@@ -120,11 +120,11 @@ func (b *Broker) deviceState(in *RobotState) {
 		a.Gone = a.Changed
 	}
 	b.own.put(a)
-	b.tellChange(&b.own, a, old, before)
+	b.edge.tellChange(&b.own, a, old, before)
 }
 
 // appear puts a robot of this broker into its roster.
-func (b *Broker) appear(r *robot) {
+func (b *source) appear(r *robot) {
 	before, old, a := b.own.version, b.own.robots[r.name], *r.now
 	a.Changed = b.ownVersion()
 	if old != nil {
@@ -135,12 +135,12 @@ func (b *Broker) appear(r *robot) {
 	}
 	r.now = &a
 	b.own.put(&a)
-	b.tellChange(&b.own, &a, old, before)
+	b.edge.tellChange(&b.own, &a, old, before)
 }
 
 // disappear has a robot that this broker reads no more, or not in force, be
 // away; or leaves it out, if it was never up.
-func (b *Broker) disappear(r *robot) {
+func (b *source) disappear(r *robot) {
 	old := b.own.robots[r.name]
 	if old == nil {
 		return
@@ -154,11 +154,11 @@ func (b *Broker) disappear(r *robot) {
 	} else if old.Up {
 		b.own.put(gone)
 	}
-	b.tellChange(&b.own, gone, old, before)
+	b.edge.tellChange(&b.own, gone, old, before)
 }
 
 // onWatch answers an edge, which shows that this broker lives.
-func (b *Broker) onWatch(from BrokerID, m *Watch) {
+func (b *source) onWatch(from BrokerID, m *Watch) {
 	w := b.watchers[from]
 	if w == nil {
 		if from == b.cfg.ID || len(b.watchers) >= maxBrokers {
@@ -170,14 +170,14 @@ func (b *Broker) onWatch(from BrokerID, m *Watch) {
 	w.until, w.version = b.lease(), b.own.version
 	answer := b.robotsSince(m.Version)
 	answer.Asked = m.Asked
-	b.route(from, answer)
+	b.network.route(from, answer)
 	for i := range m.Again {
 		b.onAgain(&m.Again[i])
 	}
 }
 
 // robotsSince returns what has changed of this broker's robots since a version.
-func (b *Broker) robotsSince(version uint64) *Robots {
+func (b *source) robotsSince(version uint64) *Robots {
 	m := &Robots{From: version, Version: b.own.version, Whole: version < b.ownWhole || version > b.own.version}
 	if version == m.Version {
 		return m
@@ -191,7 +191,7 @@ func (b *Broker) robotsSince(version uint64) *Robots {
 }
 
 // tellWatchers tells edges of what is new, at a step's end.
-func (b *Broker) tellWatchers() {
+func (b *source) tellWatchers() {
 	b.news = false
 	for _, id := range slices.Sorted(maps.Keys(b.watchers)) {
 		w := b.watchers[id]
@@ -199,7 +199,7 @@ func (b *Broker) tellWatchers() {
 		case w.until < b.now:
 			delete(b.watchers, id)
 		case w.version < b.own.version:
-			b.route(id, b.robotsSince(w.version))
+			b.network.route(id, b.robotsSince(w.version))
 			w.version = b.own.version
 		}
 	}
@@ -207,7 +207,7 @@ func (b *Broker) tellWatchers() {
 
 // use counts an inbox of a key of a source broker, whose robots are watched
 // while there are such.
-func (b *Broker) use(id BrokerID) {
+func (b *edge) use(id BrokerID) {
 	if id == b.cfg.ID {
 		return
 	}
@@ -221,20 +221,20 @@ func (b *Broker) use(id BrokerID) {
 	}
 }
 
-func (b *Broker) unuse(id BrokerID) {
+func (b *edge) unuse(id BrokerID) {
 	if v := b.rosters[id]; v != nil {
 		v.users--
 	}
 }
 
-func (b *Broker) watch(v *roster) {
-	if b.path(v.broker) != nil {
-		b.route(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked})
+func (b *edge) watch(v *roster) {
+	if b.network.path(v.broker) != nil {
+		b.network.route(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked})
 	}
 }
 
 // passRosters asks again, once a period, and finds out who does not answer.
-func (b *Broker) passRosters() {
+func (b *edge) passRosters() {
 	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
 		v := b.rosters[id]
 		if v.users == 0 {
@@ -255,7 +255,7 @@ func (b *Broker) passRosters() {
 
 // watchAgain asks at once, now that paths have changed: a source broker may have
 // begun another life.
-func (b *Broker) watchAgain() {
+func (b *edge) watchAgain() {
 	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
 		if v := b.rosters[id]; v.users > 0 {
 			b.watch(v)
@@ -264,7 +264,7 @@ func (b *Broker) watchAgain() {
 }
 
 // onRobots takes what a source broker says of its robots.
-func (b *Broker) onRobots(from BrokerID, m *Robots) {
+func (b *edge) onRobots(from BrokerID, m *Robots) {
 	v := b.rosters[from]
 	if v == nil || m.Version == 0 {
 		return
@@ -291,7 +291,7 @@ func (b *Broker) onRobots(from BrokerID, m *Robots) {
 	}
 }
 
-func (b *Broker) updateRoster(v *roster, m *Robots) {
+func (b *edge) updateRoster(v *roster, m *Robots) {
 	before := v.version
 	v.version = m.Version
 	named := map[string]bool{}
@@ -314,7 +314,7 @@ func (b *Broker) updateRoster(v *roster, m *Robots) {
 }
 
 // beginRoster takes the first word of a source broker's robots.
-func (b *Broker) beginRoster(v *roster, m *Robots) {
+func (b *edge) beginRoster(v *roster, m *Robots) {
 	v.version = m.Version
 	for i := range m.Robots {
 		v.put(&m.Robots[i])
@@ -330,7 +330,7 @@ func (b *Broker) beginRoster(v *roster, m *Robots) {
 
 // tellReach tells all clients whose robots a source broker reads that it has
 // gone out of reach, or is back.
-func (b *Broker) tellReach(v *roster) {
+func (b *edge) tellReach(v *roster) {
 	for _, name := range v.names {
 		if _, device := protocol.SplitAwayName(name); device == "" {
 			b.tellChange(v, v.robots[name], v.robots[name], v.version)
@@ -341,7 +341,7 @@ func (b *Broker) tellReach(v *roster) {
 // tellChange tells all clients that are here, and whose subscriptions match the
 // robot, what has become of it. old is what was known of it at the version
 // before.
-func (b *Broker) tellChange(v *roster, a, old *Availability, before uint64) {
+func (b *edge) tellChange(v *roster, a, old *Availability, before uint64) {
 	b.selectors.event++
 	robot, _ := protocol.SplitAwayName(a.Robot)
 	for _, s := range b.order {
@@ -358,7 +358,7 @@ func (b *Broker) tellChange(v *roster, a, old *Availability, before uint64) {
 }
 
 // hears reports whether a client is to be told at once of a source broker's robots.
-func (b *Broker) hears(s *session, id BrokerID) bool {
+func (b *edge) hears(s *session, id BrokerID) bool {
 	if s.conn == nil || !s.conn.ready {
 		return false
 	}
@@ -368,7 +368,7 @@ func (b *Broker) hears(s *session, id BrokerID) bool {
 
 // follows reports whether the session has a key at a source broker. This broker's
 // own robots all clients here are told of.
-func (s *session) follows(b *Broker, id BrokerID) bool {
+func (s *session) follows(b *edge, id BrokerID) bool {
 	return id == b.cfg.ID || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == id })
 }
 
@@ -386,9 +386,9 @@ func (v *roster) find(name string) *Availability {
 
 // upAt returns the broker that reads a robot and is in reach; nil if the robot, or
 // the device, is away for the session.
-func (b *Broker) upAt(s *session, name string) (*roster, *Availability) {
-	if a := b.own.find(name); a != nil && a.Up {
-		return &b.own, a
+func (b *edge) upAt(s *session, name string) (*roster, *Availability) {
+	if a := b.source.own.find(name); a != nil && a.Up {
+		return &b.source.own, a
 	}
 	for _, in := range s.inboxes {
 		if v := b.rosters[in.key.Source]; v != nil && !v.out {
@@ -402,7 +402,7 @@ func (b *Broker) upAt(s *session, name string) (*roster, *Availability) {
 
 // tellState tells a client the difference between what a robot is and what the
 // client was told of it, up to version seen of the roster; 0: nothing.
-func (b *Broker) tellState(s *session, v *roster, a *Availability, seen uint64, lost *uint64) {
+func (b *edge) tellState(s *session, v *roster, a *Availability, seen uint64, lost *uint64) {
 	robot, device := protocol.SplitAwayName(a.Robot)
 	if !s.conn.rights.allow(robot) {
 		return
@@ -440,7 +440,7 @@ func (b *Broker) tellState(s *session, v *roster, a *Availability, seen uint64, 
 
 // tellDevices tells a client of the devices of a robot that it takes for away and
 // that are up, since the robot's session or its broker is another one.
-func (b *Broker) tellDevices(s *session, robot string) {
+func (b *edge) tellDevices(s *session, robot string) {
 	for _, name := range s.awayDevices(robot) {
 		if at, up := b.upAt(s, name); up != nil && at.robots[name] == nil {
 			s.toldUp(b, at, name)
@@ -461,7 +461,7 @@ func (s *session) awayDevices(robot string) (names []string) {
 }
 
 // tellRoster tells a client of all robots of a roster that are not what it was told.
-func (b *Broker) tellRoster(s *session, v *roster, seen uint64) {
+func (b *edge) tellRoster(s *session, v *roster, seen uint64) {
 	if v == nil || v.version == 0 || !b.hears(s, v.broker) {
 		return
 	}
@@ -481,8 +481,8 @@ func (b *Broker) tellRoster(s *session, v *roster, seen uint64) {
 }
 
 // tellRosters does so for all source brokers that the session has keys at.
-func (b *Broker) tellRosters(s *session, seen func(BrokerID) uint64) {
-	b.tellRoster(s, &b.own, seen(b.cfg.ID))
+func (b *edge) tellRosters(s *session, seen func(BrokerID) uint64) {
+	b.tellRoster(s, &b.source.own, seen(b.cfg.ID))
 	for i, in := range s.inboxes {
 		if i == 0 || s.inboxes[i-1].key.Source != in.key.Source {
 			b.tellRoster(s, b.rosters[in.key.Source], seen(in.key.Source))
@@ -490,15 +490,15 @@ func (b *Broker) tellRosters(s *session, seen func(BrokerID) uint64) {
 	}
 }
 
-func (b *Broker) tellRobot(s *session, v *roster, name, state string, since Instant, lost *uint64) {
+func (b *edge) tellRobot(s *session, v *roster, name, state string, since Instant, lost *uint64) {
 	robot, device := protocol.SplitAwayName(name)
 	b.send(s.conn.id, &protocol.Robot{Op: protocol.OpRobot, Robot: robot, Device: device, Source: b.wordOf(s, v.broker), State: state, Lost: lost, Since: since.Seconds()})
 }
 
 // wordOf returns the word by which a client knows a source broker.
-func (b *Broker) wordOf(s *session, id BrokerID) (word string) {
+func (b *edge) wordOf(s *session, id BrokerID) (word string) {
 	if id == b.cfg.ID {
-		word = SourceWord(id, b.stamp)
+		word = SourceWord(id, b.source.stamp)
 	}
 	for _, in := range s.inboxes {
 		if in.key.Source == id && (word == "" || !in.ended) {

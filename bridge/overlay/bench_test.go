@@ -22,10 +22,10 @@ func busy(tb testing.TB, n int, keep string, cfg Config) (b *Broker, hits []Hit)
 		sub := &Subscription{Subscription: protocol.Subscription{ID: "a", Condition: "laser.min < 1", Keep: keep}}
 		b.Step(2, &Hello{Conn: Conn(i + 1), Client: fmt.Sprintf("c%05d", i), Subscriptions: []*Subscription{sub}})
 	}
-	for h, e := range b.entries {
+	for h, e := range b.source.entries {
 		e.session.pending = nil
 		e.installed = e.set
-		b.becomeReady(e.session)
+		b.edge.becomeReady(e.session)
 		hits = append(hits, Hit{Handle: h, Set: e.set, Names: []protocol.Matched{{ID: "a"}}})
 	}
 	b.Outputs()
@@ -90,7 +90,7 @@ func BenchmarkSubscriptions(bench *testing.B) {
 	for i := range bench.N {
 		sub := &Subscription{Subscription: protocol.Subscription{ID: fmt.Sprint("s", i), Condition: "laser.min < 1"}}
 		b.Step(Instant(10+i), &Subscribe{Conn: 1, Subscription: sub})
-		s := b.order[0]
+		s := b.edge.order[0]
 		s.pending = s.pending[:0]
 		b.Outputs()
 	}

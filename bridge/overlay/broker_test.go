@@ -57,7 +57,7 @@ func weighted(actions map[string]func(*rapid.T)) (names []string) {
 func (w *world) advance() {
 	w.now += 1000
 	for _, c := range w.clients {
-		if c.name != "" && c.session != "" && w.b.sessions[c.name] == nil {
+		if c.name != "" && c.session != "" && w.b.edge.sessions[c.name] == nil {
 			w.marks["forgotten"]++
 		}
 	}
@@ -104,14 +104,14 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"refused": func(t *rapid.T) {
 			c := pick(t)
-			if c.name == "" || w.b.sessions[c.name] == nil {
+			if c.name == "" || w.b.edge.sessions[c.name] == nil {
 				return
 			}
 			w.lastConn++
-			attachment := w.b.sessions[c.name].epoch.Attachment
+			attachment := w.b.edge.sessions[c.name].epoch.Attachment
 			before := c.conn
 			w.step(&Hello{Conn: w.lastConn, Client: c.name, Attachment: &attachment})
-			if c.conn != before || w.b.conns[w.lastConn] != nil {
+			if c.conn != before || w.b.edge.conns[w.lastConn] != nil {
 				t.Fatal("an old attachment was taken")
 			}
 			w.marks["refused"]++
@@ -190,7 +190,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			for range rapid.IntRange(1, 4).Draw(t, "installs") {
 				w.see(rapid.IntRange(0, 1).Draw(t, "robot"))
 			}
-			for _, e := range w.b.entries {
+			for _, e := range w.b.source.entries {
 				w.marks["early"] += len(e.early)
 			}
 			w.answer()
@@ -278,8 +278,8 @@ func (w *world) crash(t *rapid.T, lost bool) {
 // client would find. After a crash it may find more: names that latest took
 // out come back if what took their place was lost, or is to be kept now.
 func (w *world) fingerprint(b *Broker) (text string, waits map[string]bool) {
-	text, waits = fmt.Sprintln("stamp", b.stamp), map[string]bool{}
-	for _, s := range b.order {
+	text, waits = fmt.Sprintln("stamp", b.source.stamp), map[string]bool{}
+	for _, s := range b.edge.order {
 		if s.anonymous {
 			continue
 		}
@@ -364,7 +364,7 @@ func (w *world) finale() {
 		}
 	}
 	for h, k := range w.keys {
-		e := w.b.entries[h]
+		e := w.b.source.entries[h]
 		if e == nil || e.inbox.ended || e.inbox.word != k.word || e.key.Session.String() != k.session {
 			continue
 		}

@@ -32,7 +32,7 @@ func newCalls() calls {
 }
 
 // ask sends a question on its way, or says at once that there is none.
-func (b *Broker) ask(in *Ask) {
+func (b *network) ask(in *Ask) {
 	c := &waitingCall{to: in.To, robot: in.Robot, body: in.Body, until: in.Until}
 	if len(b.calls.waiting) >= maxCalls {
 		b.put(&Answered{Call: in.Call, Code: protocol.Overloaded, Message: "too many questions to other brokers wait for an answer"})
@@ -47,7 +47,7 @@ func (b *Broker) ask(in *Ask) {
 
 // sendCall sends it to the broker that is to answer it, or to the registry,
 // which knows that.
-func (b *Broker) sendCall(number uint64, c *waitingCall) {
+func (b *network) sendCall(number uint64, c *waitingCall) {
 	to := c.to
 	if to == "" {
 		to = b.cfg.Registry
@@ -59,7 +59,7 @@ func (b *Broker) sendCall(number uint64, c *waitingCall) {
 	b.route(to, &Call{Number: number, Robot: c.robot, Registry: c.to == "", Left: Duration(max(0, c.until-b.now)), Body: c.body})
 }
 
-func (b *Broker) unreachable(number uint64, c *waitingCall) {
+func (b *network) unreachable(number uint64, c *waitingCall) {
 	delete(b.calls.waiting, number)
 	answer := &Answered{Call: number, From: c.to, Code: protocol.Unavailable}
 	switch {
@@ -73,12 +73,12 @@ func (b *Broker) unreachable(number uint64, c *waitingCall) {
 
 // onCall takes a question of another broker; the registry passes on what is
 // for a robot of a third.
-func (b *Broker) onCall(from BrokerID, m *Call) {
+func (b *network) onCall(from BrokerID, m *Call) {
 	if m.Registry {
 		if !b.registryIs() {
 			return
 		}
-		at := b.directory.holders[m.Robot]
+		at := b.registry.holders[m.Robot]
 		switch {
 		case at == "":
 			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.NotFound, Message: "no robot is named \"" + clip(m.Robot) + "\""})
@@ -97,7 +97,7 @@ func (b *Broker) onCall(from BrokerID, m *Call) {
 }
 
 // onCallAnswer takes the answer in.
-func (b *Broker) onCallAnswer(from BrokerID, m *CallAnswer) {
+func (b *network) onCallAnswer(from BrokerID, m *CallAnswer) {
 	c := b.calls.waiting[m.Number]
 	if c == nil {
 		return
@@ -120,7 +120,7 @@ func (b *Broker) onCallAnswer(from BrokerID, m *CallAnswer) {
 }
 
 // failCalls answers the questions whose broker is out of reach now.
-func (b *Broker) failCalls() {
+func (b *network) failCalls() {
 	if len(b.calls.waiting) == 0 {
 		return
 	}
@@ -133,7 +133,7 @@ func (b *Broker) failCalls() {
 }
 
 // forgetCalls forgets questions that nobody waits for any more.
-func (b *Broker) forgetCalls() {
+func (b *network) forgetCalls() {
 	for number, c := range b.calls.waiting {
 		if c.until < b.now {
 			delete(b.calls.waiting, number)
@@ -144,8 +144,8 @@ func (b *Broker) forgetCalls() {
 // Reachable lists the other brokers that a path leads to, by id.
 func (b *Broker) Reachable() []BrokerID {
 	var all []BrokerID
-	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
-		if id != b.cfg.ID && b.path(id) != nil {
+	for _, id := range slices.Sorted(maps.Keys(b.network.topology.states)) {
+		if id != b.cfg.ID && b.network.path(id) != nil {
 			all = append(all, id)
 		}
 	}

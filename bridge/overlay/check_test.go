@@ -10,11 +10,11 @@ func check(t interface {
 	t.Helper()
 	held := map[*Reading]bool{}
 	var bytes int64
-	if len(b.order) != len(b.sessions) {
-		t.Fatalf("%d sessions in order, %d in all", len(b.order), len(b.sessions))
+	if len(b.edge.order) != len(b.edge.sessions) {
+		t.Fatalf("%d sessions in order, %d in all", len(b.edge.order), len(b.edge.sessions))
 	}
-	for i, s := range b.order {
-		if b.sessions[s.client] != s || i > 0 && b.order[i-1].client >= s.client {
+	for i, s := range b.edge.order {
+		if b.edge.sessions[s.client] != s || i > 0 && b.edge.order[i-1].client >= s.client {
 			t.Fatalf("session %q is out of order", s.client)
 		}
 		var hash Hash
@@ -32,7 +32,7 @@ func check(t interface {
 					bytes += int64(len(it.reading.JSON))
 				}
 			}
-			if in.entry != nil && (b.entries[in.entry.handle] != in.entry || in.entry.buf != in.buf || in.entry.next != in.buf.last+1) {
+			if in.entry != nil && (b.source.entries[in.entry.handle] != in.entry || in.entry.buf != in.buf || in.entry.next != in.buf.last+1) {
 				t.Fatalf("key %v: its entry has next %d, its inbox last %d", in.key, in.entry.next, in.buf.last)
 			}
 		}
@@ -40,7 +40,7 @@ func check(t interface {
 			t.Fatalf("session %q: its live key has no inbox", s.client)
 		}
 	}
-	for h, e := range b.entries {
+	for h, e := range b.source.entries {
 		if e.session == nil { // its edge is elsewhere
 			checkBuffer(t, b, e.inbox)
 			for _, it := range e.buf.items[e.buf.head:] {
@@ -49,12 +49,12 @@ func check(t interface {
 					bytes += int64(len(it.reading.JSON))
 				}
 			}
-			if b.keys[e.key] != e || e.inbox.session != nil || e.next != e.buf.last+1 {
+			if b.source.keys[e.key] != e || e.inbox.session != nil || e.next != e.buf.last+1 {
 				t.Fatalf("entry %d, whose edge is elsewhere: next %d, last %d", h, e.next, e.buf.last)
 			}
 			continue
 		}
-		if b.sessions[e.session.client] != e.session || !slices.Contains(e.session.inboxes, e.inbox) {
+		if b.edge.sessions[e.session.client] != e.session || !slices.Contains(e.session.inboxes, e.inbox) {
 			t.Fatalf("entry %d has no session", h)
 		}
 	}
@@ -67,7 +67,7 @@ func check(t interface {
 
 // recount sums up what the broker keeps, beside readings, by looking at all of it.
 func recount(b *Broker, readings int64) usage {
-	u := usage{readings: readings, sessions: int64(len(b.sessions)), keys: int64(len(b.entries) + len(b.far)), conns: int64(len(b.conns))}
+	u := usage{readings: readings, sessions: int64(len(b.edge.sessions)), keys: int64(len(b.source.entries) + len(b.edge.far)), conns: int64(len(b.edge.conns))}
 	set := func(s *set) {
 		u.subs += int64(len(s.subs))
 		for _, sub := range s.subs {
@@ -75,7 +75,7 @@ func recount(b *Broker, readings int64) usage {
 		}
 	}
 	buffers := map[*buffer]bool{}
-	for _, s := range b.order {
+	for _, s := range b.edge.order {
 		set(s.set)
 		for _, in := range s.inboxes {
 			buffers[in.buf] = true
@@ -88,7 +88,7 @@ func recount(b *Broker, readings int64) usage {
 			}
 		}
 	}
-	for _, e := range b.entries {
+	for _, e := range b.source.entries {
 		if e.session == nil {
 			set(e.members)
 		}
@@ -126,7 +126,7 @@ func checkDirectory(t interface {
 	Fatalf(string, ...any)
 }, b *Broker) {
 	t.Helper()
-	d := &b.directory
+	d := b.registry
 	for name, id := range d.holders {
 		if d.brokers[id] == nil || d.brokers[id].robots[name] == nil {
 			t.Fatalf("robot %s is %s's, which does not advertise it", name, id)
@@ -181,8 +181,8 @@ func checkBuffer(t interface {
 	if b.started && (count > b.cfg.Inbox.Count || size > b.cfg.Inbox.Bytes) {
 		t.Fatalf("key %v: %d notifications, %d bytes: more than the limits", in.key, count, size)
 	}
-	if sent > b.windowCount {
-		t.Fatalf("key %v: %d notifications are sent, the window is %d", in.key, sent, b.windowCount)
+	if sent > b.edge.windowCount {
+		t.Fatalf("key %v: %d notifications are sent, the window is %d", in.key, sent, b.edge.windowCount)
 	}
 	if free := buf.head + buf.dead; free > 64 && free > len(buf.items)*3/4 {
 		t.Fatalf("key %v: %d of %d places are free", in.key, free, len(buf.items))

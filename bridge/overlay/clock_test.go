@@ -18,7 +18,7 @@ func TestStoredTimes(t *testing.T) {
 	b.Step(10*hour, &Hello{Conn: 2, Client: "c00000", Subscriptions: []*Subscription{{Subscription: protocol.Subscription{ID: "a", Condition: "true"}}}})
 	stored = append(stored, b.Records()...)
 	b.Outputs()
-	for h, e := range b.entries {
+	for h, e := range b.source.entries {
 		b.Step(10*hour, &Installed{Handle: h, Set: e.set, Robots: map[string]int{}})
 		hits = []Hit{{Handle: h, Set: e.set, Names: []protocol.Matched{{ID: "a"}}}}
 	}

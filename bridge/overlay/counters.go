@@ -9,7 +9,7 @@ const maxAhead = 1 << 52
 
 // highest is the highest number that is taken from a client, another broker or
 // the store.
-func (b *Broker) highest() uint64 { return maxAhead + uint64(max(b.now, 0)) }
+func (b *step) highest() uint64 { return maxAhead + uint64(max(b.now, 0)) }
 
 // counters are numbers that are compared with the highest.
 type counters struct{ max uint64 }
@@ -33,7 +33,7 @@ func (c *counters) key(k *Key) {
 
 // counted reports whether nothing in a message is above the highest number that
 // can have been counted to.
-func (b *Broker) counted(m Message) bool {
+func (b *step) counted(m Message) bool {
 	var c counters
 	switch m := m.(type) {
 	case *NotifyMessage:
@@ -130,7 +130,7 @@ func (c *counters) body(m RegistryMessage) {
 }
 
 // countedRecord is the same of what the store has.
-func (b *Broker) countedRecord(r Record) bool {
+func (b *step) countedRecord(r Record) bool {
 	var c counters
 	switch r := r.(type) {
 	case *StampRecord:

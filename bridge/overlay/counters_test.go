@@ -41,11 +41,11 @@ func TestCountersCannotBeExhausted(t *testing.T) {
 	good := func(what string, b *Broker) {
 		t.Helper()
 		got := attachOnce(b, 100)
-		if got == 0 || got > most-1_000_000 || b.stamp <= 0 || uint64(b.stamp) > most {
-			t.Errorf("after %s: attachment %d, stamp %d", what, got, b.stamp)
+		if got == 0 || got > most-1_000_000 || b.source.stamp <= 0 || uint64(b.source.stamp) > most {
+			t.Errorf("after %s: attachment %d, stamp %d", what, got, b.source.stamp)
 		}
-		for s := range b.sessions {
-			if e := b.sessions[s].epoch; e.Revision > most || e.Attachment > most {
+		for s := range b.edge.sessions {
+			if e := b.edge.sessions[s].epoch; e.Revision > most || e.Attachment > most {
 				t.Errorf("after %s: epoch %v", what, e)
 			}
 		}
@@ -54,7 +54,7 @@ func TestCountersCannotBeExhausted(t *testing.T) {
 		taken := n <= 1<<52+uint64(now)
 		b := begin()
 		b.Step(now, &Hello{Conn: 1, Client: "c", Attachment: &n})
-		if (b.conns[1] != nil) != taken {
+		if (b.edge.conns[1] != nil) != taken {
 			t.Errorf("attachment %d: taken %v, expected %v", n, !taken, taken)
 		}
 		good("an attachment", b)
@@ -69,8 +69,8 @@ func TestCountersCannotBeExhausted(t *testing.T) {
 
 		b = begin()
 		attachOnce(b, 50)
-		key := Key{Client: "c", Session: b.sessions["c"].birth, Source: "b1", Stamp: Stamp(n & math.MaxInt64)}
-		mine := b.sessions["c"].local.key
+		key := Key{Client: "c", Session: b.edge.sessions["c"].birth, Source: "b1", Stamp: Stamp(n & math.MaxInt64)}
+		mine := b.edge.sessions["c"].local.key
 		huge := Epoch{Attachment: n, Edge: "b2", Revision: n}
 		body := func(m RegistryMessage) Message { return &RoutedMessage{From: "b2", To: "b1", Hops: 9, Body: m} }
 		for _, m := range []Message{
@@ -83,14 +83,14 @@ func TestCountersCannotBeExhausted(t *testing.T) {
 			&EventMessage{Key: mine}, &LinkState{Broker: "b1", Number: n}, &BrokenMessage{Key: mine, Link: &LinkState{Broker: "b1", Number: n}},
 			body(&Register{Stamp: Stamp(n & math.MaxInt64), Version: n, Refusals: n}), body(&RegisterAgain{Version: n}), body(&Refusals{Version: n}),
 			body(&Lookup{Clients: []ClientLookup{{Client: "c", Session: session, Attachment: n, Version: n}}}),
-			body(&Sources{Clients: []ClientSources{{Client: "c", Session: b.sessions["c"].birth, Version: n, Newest: huge, Sources: []SourceBroker{{"b2", Stamp(n & math.MaxInt64)}}}}}),
+			body(&Sources{Clients: []ClientSources{{Client: "c", Session: b.edge.sessions["c"].birth, Version: n, Newest: huge, Sources: []SourceBroker{{"b2", Stamp(n & math.MaxInt64)}}}}}),
 			body(&Watch{Version: n}), body(&Robots{From: n, Version: n, Robots: []Availability{{Robot: "r", Changed: n, Gone: n, Dropped: n}}}),
 			body(&Told{Client: "c", Session: session, Attachment: n, Seen: []SeenSource{{"b2", n, n}}, Awaited: []SeenSource{{"b2", n, n}}}),
 		} {
 			b.Step(now, &FrameReceived{Neighbour: "b2", Session: 1, Messages: []Message{m}})
 		}
 		good("messages of a neighbour", b)
-		if own := b.topology.states["b1"].Number; own > most {
+		if own := b.network.topology.states["b1"].Number; own > most {
 			t.Errorf("after a link state of %d the broker's own is %d", n, own)
 		}
 

@@ -9,14 +9,14 @@ import "slices"
 type crowd struct{ inboxes []*inbox }
 
 // note adds an inbox to the crowd if it is more than half full.
-func (b *Broker) note(in *inbox) {
+func (b *step) note(in *inbox) {
 	if b.fuller(in, 2) && !slices.Contains(b.crowd.inboxes, in) {
 		b.crowd.inboxes = append(b.crowd.inboxes, in)
 	}
 }
 
 // fuller tells whether an inbox is fuller than a part of its limits.
-func (b *Broker) fuller(in *inbox, part int) bool {
+func (b *step) fuller(in *inbox, part int) bool {
 	return in.buf.count > b.cfg.Inbox.Count/part || in.buf.bytes > b.cfg.Inbox.Bytes/part
 }
 

@@ -5,7 +5,7 @@ import "testing"
 // An inbox is crowded from more than half of its limits until a quarter, and
 // no longer when it is gone.
 func TestCrowded(t *testing.T) {
-	b := &Broker{cfg: Config{Inbox: Limits{Count: 8, Bytes: 1 << 20}}}
+	b := &Broker{step: &step{cfg: Config{Inbox: Limits{Count: 8, Bytes: 1 << 20}}}}
 	in := &inbox{buf: &buffer{usage: &usage{}}}
 	push := func(n int) {
 		for range n {

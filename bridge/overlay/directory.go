@@ -6,10 +6,13 @@ import (
 	"slices"
 )
 
-// directory is the registry of the network, at the broker that the
+// registry is that of the network, at the broker that the
 // configuration names: advertisements, and where clients are. All of it comes
 // again each period or when it is asked for, so that it survives nothing.
-type directory struct {
+type registry struct {
+	*step
+	network *network
+
 	brokers map[BrokerID]*registered
 	clients map[string]*whereabouts
 	ids     map[string]*whereabouts // by client id, of whichever token
@@ -17,6 +20,18 @@ type directory struct {
 	claims  map[string]int          // how many brokers advertise a name
 	fresh   map[string]bool         // names of robots that a set may match now and could not before: see nameFresh
 	began   Instant                 // when the first broker registered
+}
+
+func newRegistry(s *step) *registry {
+	return &registry{
+		step:    s,
+		brokers: map[BrokerID]*registered{},
+		clients: map[string]*whereabouts{},
+		ids:     map[string]*whereabouts{},
+		holders: map[string]BrokerID{},
+		claims:  map[string]int{},
+		fresh:   map[string]bool{},
+	}
 }
 
 // registered is what a source broker has told.
@@ -46,10 +61,10 @@ type whereabouts struct {
 }
 
 // registryIs tells whether this broker holds the registry.
-func (b *Broker) registryIs() bool { return b.cfg.Registry == b.cfg.ID }
+func (b *step) registryIs() bool { return b.cfg.Registry == b.cfg.ID }
 
 // route sends a message to another broker, or to this one.
-func (b *Broker) route(to BrokerID, body RegistryMessage) {
+func (b *network) route(to BrokerID, body RegistryMessage) {
 	if to == b.cfg.ID {
 		b.onRegistry(to, body)
 		return
@@ -59,12 +74,12 @@ func (b *Broker) route(to BrokerID, body RegistryMessage) {
 
 // routeFor sends a message to a broker in the name of another, which an answer
 // goes to.
-func (b *Broker) routeFor(from, to BrokerID, body RegistryMessage) {
+func (b *network) routeFor(from, to BrokerID, body RegistryMessage) {
 	b.onRouted(&RoutedMessage{From: from, To: to, Hops: maxHops, Body: body})
 }
 
 // onRouted takes a message that is for this broker, or passes it on.
-func (b *Broker) onRouted(m *RoutedMessage) {
+func (b *network) onRouted(m *RoutedMessage) {
 	if m.To == b.cfg.ID {
 		b.onRegistry(m.From, m.Body)
 		return
@@ -79,7 +94,7 @@ func (b *Broker) onRouted(m *RoutedMessage) {
 	b.tell(path[1], &on)
 }
 
-func (b *Broker) onRegistry(from BrokerID, body RegistryMessage) {
+func (b *network) onRegistry(from BrokerID, body RegistryMessage) {
 	switch m := body.(type) {
 	case *Call:
 		b.onCall(from, m)
@@ -87,40 +102,40 @@ func (b *Broker) onRegistry(from BrokerID, body RegistryMessage) {
 		b.onCallAnswer(from, m)
 	case *Register:
 		if b.registryIs() {
-			b.onRegister(from, m)
+			b.registry.onRegister(from, m)
 		}
 	case *Lookup:
 		if b.registryIs() {
-			b.onLookup(from, m)
+			b.registry.onLookup(from, m)
 		}
 	case *Refusals:
 		if from == b.cfg.Registry {
-			b.onRefusals(m)
+			b.source.onRefusals(m)
 		}
 	case *RegisterAgain:
 		if from == b.cfg.Registry {
-			b.register(true)
+			b.source.register(true)
 		}
 	case *Sources:
 		if from == b.cfg.Registry {
-			b.onSources(m)
+			b.edge.onSources(m)
 		}
 	case *Watch:
-		b.onWatch(from, m)
+		b.source.onWatch(from, m)
 	case *Robots:
-		b.onRobots(from, m)
+		b.edge.onRobots(from, m)
 	case *Told:
-		b.onTold(m)
+		b.edge.onTold(m)
 	}
 }
 
 // registryAway tells whether the registry is out of reach (G3).
-func (b *Broker) registryAway() bool {
-	return !b.registryIs() && (b.heardRegistry+3*Instant(b.cfg.Heartbeat) <= b.now || b.path(b.cfg.Registry) == nil)
+func (b *edge) registryAway() bool {
+	return !b.registryIs() && (b.heardRegistry+3*Instant(b.cfg.Heartbeat) <= b.now || b.network.path(b.cfg.Registry) == nil)
 }
 
 // register tells the registry this broker's robots, or only that it lives.
-func (b *Broker) register(whole bool) {
+func (b *source) register(whole bool) {
 	if !b.networked {
 		return
 	}
@@ -131,26 +146,25 @@ func (b *Broker) register(whole bool) {
 			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Refused: r.refused})
 		}
 	}
-	b.route(b.cfg.Registry, m)
+	b.network.route(b.cfg.Registry, m)
 }
 
 // hastenRegister has what is new told to the registry at the end of the step.
-func (b *Broker) hastenRegister() { b.hasten = true }
+func (b *source) hastenRegister() { b.hasten = true }
 
 // onRegister takes what a source broker says of itself: edges learn of sources
 // that appear (6).
-func (b *Broker) onRegister(from BrokerID, m *Register) {
-	d := &b.directory
-	r := d.brokers[from]
+func (b *registry) onRegister(from BrokerID, m *Register) {
+	r := b.brokers[from]
 	back := r == nil
 	if back {
-		if len(d.brokers) >= maxBrokers {
+		if len(b.brokers) >= maxBrokers {
 			return
 		}
 		r = &registered{}
-		d.brokers[from] = r
-		if d.began == 0 {
-			d.began = b.now
+		b.brokers[from] = r
+		if b.began == 0 {
+			b.began = b.now
 		}
 	}
 	r.heard = b.now
@@ -165,7 +179,7 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 		b.claim(from, robots)
 	case r.version != m.Version || !r.known:
 		r.known = false
-		b.route(from, &RegisterAgain{Version: m.Version})
+		b.network.route(from, &RegisterAgain{Version: m.Version})
 	}
 	if m.Refusals != r.refusals {
 		b.tellRefusals(from)
@@ -181,15 +195,14 @@ func (b *Broker) onRegister(from BrokerID, m *Register) {
 // tells their edges. Only robots that are new, have changed or have become
 // another broker's are tested: of the others it is known already. A broker that
 // is back was forgotten here, and answers meanwhile lacked it.
-func (b *Broker) nameFresh(back BrokerID) {
-	d := &b.directory
-	if len(d.fresh) == 0 && back == "" {
+func (b *registry) nameFresh(back BrokerID) {
+	if len(b.fresh) == 0 && back == "" {
 		return
 	}
 	var news []*whereabouts
-	for _, w := range d.clients { // each by itself: order decides nothing
+	for _, w := range b.clients { // each by itself: order decides nothing
 		again := w.named[back]
-		if !w.known || !b.nameFor(w, w.wants, d.fresh) && !again {
+		if !w.known || !b.nameFor(w, w.wants, b.fresh) && !again {
 			continue
 		}
 		if again {
@@ -206,17 +219,17 @@ func (b *Broker) nameFresh(back BrokerID) {
 		}
 		answers[edge].Clients = append(answers[edge].Clients, b.sourcesOf(w))
 	}
-	clear(d.fresh)
+	clear(b.fresh)
 	for _, edge := range slices.Sorted(maps.Keys(answers)) {
-		b.route(edge, answers[edge])
+		b.network.route(edge, answers[edge])
 	}
 }
 
 // nameFor names the source brokers that some wants of a client can match, of
 // the given robots (nil: all). It reports whether there is a new one.
-func (b *Broker) nameFor(w *whereabouts, wants map[string]*sub, robots map[string]bool) (news bool) {
+func (b *registry) nameFor(w *whereabouts, wants map[string]*sub, robots map[string]bool) (news bool) {
 	for _, want := range wants { // all are asked: order decides nothing
-		b.directory.matching(want, robots, func(id BrokerID) bool { return w.named[id] }, func(id BrokerID) bool {
+		b.matching(want, robots, func(id BrokerID) bool { return w.named[id] }, func(id BrokerID) bool {
 			w.named[id], news = true, true
 			return true
 		})
@@ -230,10 +243,10 @@ func (b *Broker) nameFor(w *whereabouts, wants map[string]*sub, robots map[strin
 // matching finds the brokers that have registered a robot that s can match, of
 // the given robots (nil: all), until found returns false. Those to be skipped
 // are not looked at.
-func (d *directory) matching(s *sub, robots map[string]bool, skip, found func(BrokerID) bool) {
+func (b *registry) matching(s *sub, robots map[string]bool, skip, found func(BrokerID) bool) {
 	test := func(name string) (goOn bool) {
-		id := d.holders[name]
-		return id == "" || skip(id) || !d.brokers[id].robots[name].mayMatch(s) || found(id)
+		id := b.holders[name]
+		return id == "" || skip(id) || !b.brokers[id].robots[name].mayMatch(s) || found(id)
 	}
 	switch {
 	case s.selector.names != nil: // only these can
@@ -249,8 +262,8 @@ func (d *directory) matching(s *sub, robots map[string]bool, skip, found func(Br
 			}
 		}
 	default:
-		for id, r := range d.brokers { // the same
-			if !skip(id) && d.canMatch(id, r, s) && !found(id) {
+		for id, r := range b.brokers { // the same
+			if !skip(id) && b.canMatch(id, r, s) && !found(id) {
 				return
 			}
 		}
@@ -258,13 +271,13 @@ func (d *directory) matching(s *sub, robots map[string]bool, skip, found func(Br
 }
 
 // newAnswer counts a change of the answer.
-func (b *Broker) newAnswer(w *whereabouts) { w.version = max(w.version+1, uint64(max(b.now, 0))) }
+func (b *registry) newAnswer(w *whereabouts) { w.version = max(w.version+1, uint64(max(b.now, 0))) }
 
 // sourcesOf tells an edge what is known of a client's set.
-func (b *Broker) sourcesOf(w *whereabouts) ClientSources {
-	answer := ClientSources{Client: w.client, Session: w.session, Claims: b.directory.hasID(w), Hash: w.hash, Version: w.version, Again: !w.known}
+func (b *registry) sourcesOf(w *whereabouts) ClientSources {
+	answer := ClientSources{Client: w.client, Session: w.session, Claims: b.hasID(w), Hash: w.hash, Version: w.version, Again: !w.known}
 	for _, id := range slices.Sorted(maps.Keys(w.named)) {
-		if r := b.directory.brokers[id]; r != nil {
+		if r := b.brokers[id]; r != nil {
 			answer.Sources = append(answer.Sources, SourceBroker{Broker: id, Stamp: r.stamp})
 		}
 	}
@@ -272,13 +285,12 @@ func (b *Broker) sourcesOf(w *whereabouts) ClientSources {
 }
 
 // onLookup takes where an edge's clients are, and what they want: G1, G2.
-func (b *Broker) onLookup(from BrokerID, m *Lookup) {
-	d := &b.directory
+func (b *registry) onLookup(from BrokerID, m *Lookup) {
 	answer := &Sources{}
 	for i := range m.Clients {
 		c := &m.Clients[i]
 		epoch := Epoch{Attachment: c.Attachment, Edge: from}
-		w := d.clients[c.Client]
+		w := b.clients[c.Client]
 		if w != nil && w.epoch.Compare(epoch) > 0 { // G2
 			answer.Clients = append(answer.Clients, ClientSources{Client: c.Client, Session: c.Session, Newest: w.epoch})
 			continue
@@ -287,7 +299,7 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 			answer.Clients = append(answer.Clients, ClientSources{Client: c.Client, Session: c.Session, Forbidden: true})
 			continue
 		}
-		if w == nil && len(d.clients) >= maxBrokers*b.cfg.Clients {
+		if w == nil && len(b.clients) >= maxBrokers*b.cfg.Clients {
 			continue
 		}
 		if w == nil || w.session != c.Session {
@@ -305,12 +317,12 @@ func (b *Broker) onLookup(from BrokerID, m *Lookup) {
 			answer.Clients = append(answer.Clients, one)
 		}
 	}
-	b.route(from, answer)
+	b.network.route(from, answer)
 }
 
 // takeWants takes what a client wants, and names the source brokers that what
 // is new in it can match.
-func (b *Broker) takeWants(w *whereabouts, c *ClientLookup) {
+func (b *registry) takeWants(w *whereabouts, c *ClientLookup) {
 	before := w.wants
 	w.hash, w.known, w.wants = c.Hash, true, make(map[string]*sub, len(c.Wants))
 	fresh := map[string]*sub{}
@@ -327,28 +339,27 @@ func (b *Broker) takeWants(w *whereabouts, c *ClientLookup) {
 }
 
 // answerLookup adds what an edge asks for beside source brokers.
-func (b *Broker) answerLookup(c *ClientLookup, w *whereabouts, one *ClientSources) {
-	d := &b.directory
+func (b *registry) answerLookup(c *ClientLookup, w *whereabouts, one *ClientSources) {
 	if !w.known {
 		return
 	}
 	for _, id := range c.Ask {
-		if want := w.wants[id]; want != nil && !d.anyCanMatch(want) {
+		if want := w.wants[id]; want != nil && !b.anyCanMatch(want) {
 			one.Missing = append(one.Missing, id)
 		}
 	}
 }
 
 // anyCanMatch tells whether a robot is registered that s can match.
-func (d *directory) anyCanMatch(s *sub) (can bool) {
-	d.matching(s, nil, func(BrokerID) bool { return false }, func(BrokerID) bool { can = true; return false })
+func (b *registry) anyCanMatch(s *sub) (can bool) {
+	b.matching(s, nil, func(BrokerID) bool { return false }, func(BrokerID) bool { can = true; return false })
 	return can
 }
 
 // canMatch tells whether a broker has registered a robot that s can match.
-func (d *directory) canMatch(id BrokerID, r *registered, s *sub) bool {
+func (b *registry) canMatch(id BrokerID, r *registered, s *sub) bool {
 	for _, robot := range r.robots { // one is enough, whichever
-		if d.holders[robot.name] == id && robot.mayMatch(s) {
+		if b.holders[robot.name] == id && robot.mayMatch(s) {
 			return true
 		}
 	}
@@ -370,15 +381,15 @@ func (s *sub) sameWant(o *sub) bool {
 }
 
 // lookUp asks the registry which source brokers a client's set can match.
-func (b *Broker) lookUp(s *session) {
+func (b *edge) lookUp(s *session) {
 	if !b.networked || s.elsewhere != 0 || s.unsure {
 		return
 	}
 	s.lookup, s.lookedUp = s.hash, false
-	b.route(b.cfg.Registry, &Lookup{Clients: []ClientLookup{b.clientLookup(s, true)}})
+	b.network.route(b.cfg.Registry, &Lookup{Clients: []ClientLookup{b.clientLookup(s, true)}})
 }
 
-func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
+func (b *edge) clientLookup(s *session, whole bool) ClientLookup {
 	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, New: s.fresh && !s.settled, Claims: s.fresh || s.claims, Began: s.began, Hash: s.hash, Version: s.answer, Whole: whole}
 	if whole {
 		for _, p := range s.pending {
@@ -394,7 +405,7 @@ func (b *Broker) clientLookup(s *session, whole bool) ClientLookup {
 }
 
 // lookUpAll asks again for all clients, once a period.
-func (b *Broker) lookUpAll() {
+func (b *edge) lookUpAll() {
 	if !b.networked {
 		return
 	}
@@ -405,12 +416,12 @@ func (b *Broker) lookUpAll() {
 			s.lookup = s.hash
 		}
 	}
-	b.route(b.cfg.Registry, m)
+	b.network.route(b.cfg.Registry, m)
 }
 
 // onSources takes the registry's answer: the edge subscribes at the source
 // brokers that are new to it.
-func (b *Broker) onSources(m *Sources) {
+func (b *edge) onSources(m *Sources) {
 	b.heardRegistry = b.now
 	for i := range m.Clients {
 		c := &m.Clients[i]
@@ -465,13 +476,13 @@ func (b *Broker) onSources(m *Sources) {
 // nameSource makes a key for a source broker that has no live one in this
 // session. It gives false if the registry has yet to learn what follows one that
 // has ended.
-func (b *Broker) nameSource(s *session, source SourceBroker) bool {
+func (b *edge) nameSource(s *session, source SourceBroker) bool {
 	if s.follower(source.Broker) != nil {
 		return true
 	}
 	if source.Broker == b.cfg.ID {
 		if s.local == nil {
-			b.enter(s, nil)
+			b.source.enter(s, nil)
 		}
 		return true
 	}
@@ -479,7 +490,7 @@ func (b *Broker) nameSource(s *session, source SourceBroker) bool {
 		return false
 	}
 	k := Key{Client: s.client, Session: s.birth, Source: source.Broker, Stamp: source.Stamp}
-	if b.isDead(k) {
+	if b.network.isDead(k) {
 		return false
 	}
 	if source.Stamp <= 0 || source.Broker == "" || len(s.inboxes) >= maxSources {
@@ -490,10 +501,10 @@ func (b *Broker) nameSource(s *session, source SourceBroker) bool {
 }
 
 // forgetDirectory forgets who has not been heard of for the session time.
-func (b *Broker) forgetDirectory() {
+func (b *registry) forgetDirectory() {
 	before := b.now - Instant(b.cfg.Inbox.Keep)
 	var gone []BrokerID
-	for id, r := range b.directory.brokers {
+	for id, r := range b.brokers {
 		if r.heard < before {
 			gone = append(gone, id)
 		}
@@ -501,9 +512,9 @@ func (b *Broker) forgetDirectory() {
 	slices.Sort(gone)
 	for _, id := range gone {
 		b.claim(id, nil)
-		delete(b.directory.brokers, id)
+		delete(b.brokers, id)
 	}
-	for _, w := range b.directory.clients {
+	for _, w := range b.clients {
 		if w.heard < before {
 			b.forgetClient(w)
 		}

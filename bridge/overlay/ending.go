@@ -3,14 +3,14 @@ package overlay
 import "slices"
 
 // isDead tells whether a tombstone of the key stands here (U3).
-func (b *Broker) isDead(k Key) bool {
+func (b *network) isDead(k Key) bool {
 	_, dead := b.dead[k]
 	return dead
 }
 
 // unsubscribeKey ends a key for good, whatever its epoch: U1, U2. The sender
 // is a neighbour, or this broker for a client here.
-func (b *Broker) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
+func (b *network) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
 	if b.isDead(k) {
 		return
 	}
@@ -20,11 +20,11 @@ func (b *Broker) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
 	if r != nil && r.down != from && !b.local(r) { // U2: a roam is under way
 		b.tell(r.down, &GoneMessage{Key: k})
 	}
-	if in := b.inboxOf(k); in != nil {
-		b.dropKey(in)
+	if in := b.edge.inboxOf(k); in != nil {
+		b.edge.dropKey(in)
 	}
-	if e := b.keys[k]; e != nil { // its edge is elsewhere
-		b.dropKey(e.inbox)
+	if e := b.source.keys[k]; e != nil { // its edge is elsewhere
+		b.edge.dropKey(e.inbox)
 	}
 	if r != nil && r.up != "" {
 		path = r.rest
@@ -39,7 +39,7 @@ func (b *Broker) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
 }
 
 // onGone says that a key is over: the route goes, and it is passed on.
-func (b *Broker) onGone(from BrokerID, m *GoneMessage) {
+func (b *network) onGone(from BrokerID, m *GoneMessage) {
 	r := b.routes[m.Key]
 	if r == nil || r.up != from {
 		return
@@ -52,8 +52,8 @@ func (b *Broker) onGone(from BrokerID, m *GoneMessage) {
 		b.tell(r.down, m)
 		return
 	}
-	if in := b.inboxOf(m.Key); in != nil {
-		b.endFar(in, m.Stamp)
+	if in := b.edge.inboxOf(m.Key); in != nil {
+		b.edge.endFar(in, m.Stamp)
 	}
 }
 
@@ -61,34 +61,34 @@ func (b *Broker) onGone(from BrokerID, m *GoneMessage) {
 // all that this source broker has told anyone, its store is older than what it
 // has given: the key ends, since its numbers would name other readings. Whoever
 // is on its route is told, but from, who is answered.
-func (b *Broker) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool) {
+func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool) {
 	e := b.keys[k]
 	if e == nil || e.inbox.ended || number <= e.known {
 		return false
 	}
 	b.stats.Behind++
 	b.outlive(k)
-	r, s := b.routes[k], e.session
+	r, s := b.network.routes[k], e.session
 	switch {
 	case s != nil && s.epoch.Compare(epoch) >= 0: // the client is here, and another edge has what was given before
 		b.endEntry(e)
 		return true
 	case s != nil: // it has attached elsewhere since
-		b.attachedElsewhere(s, epoch)
+		b.edge.attachedElsewhere(s, epoch)
 	case r != nil && r.down != from:
-		b.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
+		b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
 	}
-	b.dropKey(e.inbox)
+	b.edge.dropKey(e.inbox)
 	return true
 }
 
 // endEntry ends a key of this source broker whose client is here: what is left
 // of it is delivered, and another follows.
-func (b *Broker) endEntry(e *entry) {
+func (b *source) endEntry(e *entry) {
 	s := e.session
 	b.dropEarly(e)
 	b.put(&Uninstall{Handle: e.handle})
-	delete(b.routes, e.key)
+	delete(b.network.routes, e.key)
 	e.inbox.ended, s.local = true, nil
 	b.recordEntry(e)
 	b.enter(s, nil)
@@ -97,14 +97,14 @@ func (b *Broker) endEntry(e *entry) {
 			s.pending[i].ask = s.local.asked
 		}
 	}
-	b.pump(e.inbox)
+	b.edge.pump(e.inbox)
 }
 
 // endFar ends the sequence of a key whose source has forgotten it: the client
 // gets what is left of it, is told that it has ended, and another begins, the
 // same at all edges since its stamp comes from the source. Stamp 0: the client
 // has ended it itself.
-func (b *Broker) endFar(in *inbox, stamp Stamp) {
+func (b *edge) endFar(in *inbox, stamp Stamp) {
 	s := in.session
 	if stamp == 0 || s.elsewhere != 0 {
 		b.dropKey(in)
@@ -119,10 +119,10 @@ func (b *Broker) endFar(in *inbox, stamp Stamp) {
 
 // follow begins the key that follows one that has ended, unless there is one, or
 // that has ended too.
-func (b *Broker) follow(in *inbox) {
+func (b *edge) follow(in *inbox) {
 	next := in.key
 	next.Stamp = in.next
-	if in.next == 0 || in.session.follower(next.Source) != nil || in.session.hasEnded(next) || b.isDead(next) {
+	if in.next == 0 || in.session.follower(next.Source) != nil || in.session.hasEnded(next) || b.network.isDead(next) {
 		return
 	}
 	b.beginFar(in.session, next)
@@ -134,15 +134,15 @@ func (s *session) hasEnded(k Key) bool {
 }
 
 // endHere makes an inbox one that nothing comes to any more.
-func (b *Broker) endHere(in *inbox) {
+func (b *edge) endHere(in *inbox) {
 	b.dropFar(in)
-	delete(b.routes, in.key)
+	delete(b.network.routes, in.key)
 	in.ended, in.far, in.handle = true, nil, 0
 }
 
 // attachedElsewhere is L4: the client's connection here is closed, and its
 // other keys have one lease to be fetched.
-func (b *Broker) attachedElsewhere(s *session, epoch Epoch) {
+func (b *edge) attachedElsewhere(s *session, epoch Epoch) {
 	if s.elsewhere == 0 {
 		s.elsewhere = max(b.now, 1)
 	}
@@ -157,13 +157,13 @@ func (b *Broker) attachedElsewhere(s *session, epoch Epoch) {
 
 // forgetElsewhere forgets a client that is attached elsewhere: what the source
 // broker here retains for it stays.
-func (b *Broker) forgetElsewhere(s *session) {
+func (b *edge) forgetElsewhere(s *session) {
 	for _, in := range slices.Clone(s.inboxes) {
 		if e := in.entry; e != nil && !in.ended {
-			if r := b.routes[in.key]; r != nil && b.local(r) {
-				delete(b.routes, in.key)
+			if r := b.network.routes[in.key]; r != nil && b.local(r) {
+				delete(b.network.routes, in.key)
 			}
-			b.moveAway(e)
+			b.source.moveAway(e)
 			continue
 		}
 		b.dropKey(in)

@@ -32,7 +32,7 @@ func (in *inbox) points() setPoints {
 }
 
 // sessionOf gives the session of a key's client here.
-func (b *Broker) sessionOf(k Key) *session {
+func (b *edge) sessionOf(k Key) *session {
 	if s := b.sessions[k.Client]; s != nil && s.birth == k.Session {
 		return s
 	}
@@ -40,7 +40,7 @@ func (b *Broker) sessionOf(k Key) *session {
 }
 
 // inboxOf gives the inbox of a key here; nil if its sequence has ended.
-func (b *Broker) inboxOf(k Key) *inbox {
+func (b *edge) inboxOf(k Key) *inbox {
 	s := b.sessionOf(k)
 	if s == nil {
 		return nil
@@ -53,7 +53,7 @@ func (b *Broker) inboxOf(k Key) *inbox {
 }
 
 // newFar makes the inbox of a key whose source is elsewhere.
-func (b *Broker) newFar(s *session, k Key, num uint64) *inbox {
+func (b *edge) newFar(s *session, k Key, num uint64) *inbox {
 	b.lastHandle++
 	in := b.emptyInbox(s, k, num)
 	in.handle, in.far = b.lastHandle, &far{}
@@ -65,14 +65,14 @@ func (b *Broker) newFar(s *session, k Key, num uint64) *inbox {
 	return in
 }
 
-func (b *Broker) recordFar(in *inbox) {
+func (b *edge) recordFar(in *inbox) {
 	if in.stored() {
 		b.record(&EntryRecord{Handle: in.handle, Key: in.key, Epoch: in.session.epoch, Next: in.buf.num + 1, Num: in.buf.num})
 	}
 }
 
 // dropFar lets go of what an inbox has beside.
-func (b *Broker) dropFar(in *inbox) {
+func (b *edge) dropFar(in *inbox) {
 	if in.far == nil {
 		return
 	}
@@ -102,8 +102,8 @@ func (s *set) whole() *SetChange {
 // key whose source is elsewhere: S1, S3, S4, S5. The change is that of the set
 // from the one that the session had before; back says that the client has
 // attached anew, with num; missing, if it is not nil, that the source is to see it.
-func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange, missing *Missing) {
-	r := b.routes[k]
+func (b *edge) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange, missing *Missing) {
+	r := b.network.routes[k]
 	if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1
 		b.attachedElsewhere(s, r.epoch)
 		return
@@ -116,18 +116,18 @@ func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, chang
 		in.far.open = 0
 		switch {
 		case r.up == "":
-			b.join(r, b.path(k.Source), s.whole(), nil)
+			b.network.join(r, b.network.path(k.Source), s.whole(), nil)
 		case !changed:
 		case from == before && change != nil:
-			b.join(r, r.rest, change, nil)
+			b.network.join(r, r.rest, change, nil)
 		default:
-			b.join(r, r.rest, s.whole(), nil)
+			b.network.join(r, r.rest, s.whole(), nil)
 		}
 		return
 	}
 	if in == nil {
 		if r != nil && b.local(r) {
-			delete(b.routes, k)
+			delete(b.network.routes, k)
 			r = nil
 		}
 		in = b.newFar(s, k, num)
@@ -138,19 +138,19 @@ func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, chang
 	}
 	if r == nil { // S4
 		r = &route{key: k, epoch: s.epoch, down: b.cfg.ID, num: num, known: in.known(), hash: s.hash}
-		b.routes[k] = r
-		b.join(r, b.path(k.Source), set, missing)
+		b.network.routes[k] = r
+		b.network.join(r, b.network.path(k.Source), set, missing)
 		return
 	}
 	old, changed := r.down, r.hash != s.hash // S5
 	r.epoch, r.down, r.num, r.hash = s.epoch, b.cfg.ID, num, s.hash
 	r.known = max(r.known, in.known())
-	b.fetch(old, k, s.epoch, num, FetchID{}, "")
+	b.network.fetch(old, k, s.epoch, num, FetchID{}, "")
 	switch {
 	case r.up == "" || missing != nil:
-		b.join(r, b.path(k.Source), set, missing)
+		b.network.join(r, b.network.path(k.Source), set, missing)
 	case changed:
-		b.join(r, r.rest, s.whole(), nil)
+		b.network.join(r, r.rest, s.whole(), nil)
 	}
 }
 
@@ -159,7 +159,7 @@ func (b *Broker) edgeSubscribe(s *session, k Key, num uint64, before Hash, chang
 // subscriptions that have begun here since (liveThere). If there may be such
 // the subscribe goes to the source, whoever has a route: what is given from
 // then on is of this set.
-func (b *Broker) beginFar(s *session, k Key) {
+func (b *edge) beginFar(s *session, k Key) {
 	var missing *Missing
 	if s.anySub(func(sub *sub) bool { return sub.since != Epoch{} }) {
 		missing = &Missing{}
@@ -168,8 +168,8 @@ func (b *Broker) beginFar(s *session, k Key) {
 }
 
 // renew subscribes again, all the way to the source, and names what is missing.
-func (b *Broker) renew(in *inbox) {
-	s, r := in.session, b.routes[in.key]
+func (b *edge) renew(in *inbox) {
+	s, r := in.session, b.network.routes[in.key]
 	b.stats.Renewals++
 	b.nextRevision(s)
 	missing := &Missing{From: in.buf.last + 1}
@@ -178,23 +178,23 @@ func (b *Broker) renew(in *inbox) {
 	}
 	in.far.open, in.far.renewed = 0, b.period
 	r.epoch, r.num, r.known, r.hash, r.up = s.epoch, in.buf.last, max(r.known, in.known()), s.hash, ""
-	b.join(r, b.path(in.key.Source), s.whole(), missing)
+	b.network.join(r, b.network.path(in.key.Source), s.whole(), missing)
 }
 
 // renewIfStranded renews a key that lost its way up, if there is another.
-func (b *Broker) renewIfStranded(in *inbox) {
-	r := b.routes[in.key]
+func (b *edge) renewIfStranded(in *inbox) {
+	r := b.network.routes[in.key]
 	if in.far == nil || in.ended || r == nil || !b.local(r) || b.inboxOf(in.key) != in || r.up != "" || in.far.renewed >= b.period {
 		return
 	}
-	if b.path(in.key.Source) != nil {
+	if b.network.path(in.key.Source) != nil {
 		b.renew(in)
 	}
 }
 
 // arrive takes an item into the inbox: what is before its turn is held until
 // the replay has filled the gap before it.
-func (b *Broker) arrive(in *inbox, it Item) {
+func (b *edge) arrive(in *inbox, it Item) {
 	want := in.buf.last + 1
 	if in.ended || it.To < it.From || it.To < want || it.Kind < ItemNotification || it.Kind > ItemPassed || it.Kind == ItemNotification && it.Reading == nil {
 		return
@@ -221,7 +221,7 @@ func (b *Broker) arrive(in *inbox, it Item) {
 
 // hold puts an item among those held. Of two that begin alike a notification
 // stays; a range gives way to it.
-func (b *Broker) hold(in *inbox, it Item) {
+func (b *edge) hold(in *inbox, it Item) {
 	f := in.far
 	at := sort.Search(len(f.held), func(i int) bool { return f.held[i].From >= it.From })
 	if at < len(f.held) && f.held[at].From == it.From {
@@ -252,7 +252,7 @@ func (b *Broker) hold(in *inbox, it Item) {
 	}
 }
 
-func (b *Broker) unhold(in *inbox, it *Item) {
+func (b *edge) unhold(in *inbox, it *Item) {
 	if it.Reading != nil {
 		size := itemSize(it.Reading, it.Names)
 		in.far.bytes -= size
@@ -261,7 +261,7 @@ func (b *Broker) unhold(in *inbox, it *Item) {
 }
 
 // drain delivers what is held, as far as nothing is missing before it.
-func (b *Broker) drain(in *inbox) {
+func (b *edge) drain(in *inbox) {
 	f := in.far
 	for len(f.held) > 0 && f.held[0].From <= in.buf.last+1 {
 		it := f.held[0]
@@ -293,7 +293,7 @@ func (b *Broker) drain(in *inbox) {
 }
 
 // deliver puts the item whose turn it is into the buffer.
-func (b *Broker) deliver(in *inbox, it Item) {
+func (b *edge) deliver(in *inbox, it Item) {
 	buf := in.buf
 	switch it.Kind {
 	case ItemGap:
@@ -321,7 +321,7 @@ func (b *Broker) deliver(in *inbox, it Item) {
 
 // settleNamed lets the subscribed of subscriptions go before their first
 // notification.
-func (b *Broker) settleNamed(s *session, names []protocol.Matched) {
+func (b *edge) settleNamed(s *session, names []protocol.Matched) {
 	if len(s.pending) == 0 {
 		return
 	}
@@ -336,7 +336,7 @@ func (b *Broker) settleNamed(s *session, names []protocol.Matched) {
 
 // onNotify delivers a reading to the keys whose edge is here, and passes it on
 // for the others: once over each link.
-func (b *Broker) onNotify(m *NotifyMessage) {
+func (b *network) onNotify(m *NotifyMessage) {
 	if m.Reading == nil {
 		return
 	}
@@ -349,28 +349,28 @@ func (b *Broker) onNotify(m *NotifyMessage) {
 			r.known = max(r.known, h.Seq)
 			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
 		default:
-			if in := b.inboxOf(h.Key); in != nil && in.far != nil {
-				b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Set: h.Set()})
-				b.pump(in)
+			if in := b.edge.inboxOf(h.Key); in != nil && in.far != nil {
+				b.edge.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Set: h.Set()})
+				b.edge.pump(in)
 			}
 		}
 	}
 }
 
 // sendDown sends what a key was given towards its edge, if that is elsewhere.
-func (b *Broker) sendDown(e *entry, r *Reading, h KeyHit) {
+func (b *source) sendDown(e *entry, r *Reading, h KeyHit) {
 	if e.session != nil {
 		return
 	}
 	e.quiet = false
-	if way := b.routes[e.key]; way != nil && !b.local(way) {
+	if way := b.network.routes[e.key]; way != nil && !b.local(way) {
 		e.sent, e.known = h.Seq, h.Seq
-		b.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
+		b.network.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
 	}
 }
 
 // onEvent tells the client, or passes the event on.
-func (b *Broker) onEvent(m *EventMessage) {
+func (b *network) onEvent(m *EventMessage) {
 	r := b.routes[m.Key]
 	if r == nil {
 		return
@@ -379,14 +379,14 @@ func (b *Broker) onEvent(m *EventMessage) {
 		b.tell(r.down, m)
 		return
 	}
-	in := b.inboxOf(m.Key)
+	in := b.edge.inboxOf(m.Key)
 	if in == nil {
 		return
 	}
 	s := in.session
 	if m.Error != nil {
 		if sub := s.subs[m.Error.ID]; sub != nil {
-			b.tellFailed(s, sub, m.Error)
+			b.edge.tellFailed(s, sub, m.Error)
 		}
 	}
 	for _, c := range m.Counts {
@@ -395,7 +395,7 @@ func (b *Broker) onEvent(m *EventMessage) {
 		}
 	}
 	if len(m.Counts) > 0 {
-		b.settlePending(s)
+		b.edge.settlePending(s)
 	}
 }
 
@@ -410,9 +410,9 @@ func (s *sub) count(source BrokerID, robots int) {
 }
 
 // event sends what is not numbered towards an edge that is elsewhere.
-func (b *Broker) event(e *entry, m *EventMessage) {
-	if r := b.routes[e.key]; r != nil && !b.local(r) {
+func (b *source) event(e *entry, m *EventMessage) {
+	if r := b.network.routes[e.key]; r != nil && !b.local(r) {
 		m.Key = e.key
-		b.tell(r.down, m)
+		b.network.tell(r.down, m)
 	}
 }

@@ -21,7 +21,7 @@ type fetch struct {
 }
 
 // fetch sends a fetch down an abandoned branch, or passes one on (F3).
-func (b *Broker) fetch(to BrokerID, k Key, epoch Epoch, num uint64, id FetchID, back BrokerID) {
+func (b *network) fetch(to BrokerID, k Key, epoch Epoch, num uint64, id FetchID, back BrokerID) {
 	if id == (FetchID{}) {
 		b.lastFetch = max(b.lastFetch+1, uint64(max(b.now, 0))) // higher than in any earlier life
 		id = FetchID{Broker: b.cfg.ID, Number: b.lastFetch}
@@ -35,13 +35,13 @@ func (b *Broker) fetch(to BrokerID, k Key, epoch Epoch, num uint64, id FetchID, 
 
 // fetchesFrom tells whether a fetch to a neighbour is under way for a newer
 // attachment than the given one.
-func (b *Broker) fetchesFrom(neighbour BrokerID, k Key, epoch Epoch) bool {
+func (b *network) fetchesFrom(neighbour BrokerID, k Key, epoch Epoch) bool {
 	return slices.ContainsFunc(b.fetches[k], func(f *fetch) bool { return f.to == neighbour && !f.done && f.epoch.Compare(epoch) > 0 })
 }
 
 // onFetch takes a neighbour's fetch: F1 to F3.
-func (b *Broker) onFetch(from BrokerID, m *FetchMessage) {
-	b.hearOf(from, m.Key, m.Epoch, m.Num)
+func (b *network) onFetch(from BrokerID, m *FetchMessage) {
+	b.source.hearOf(from, m.Key, m.Epoch, m.Num)
 	r := b.routes[m.Key]
 	if r == nil || r.epoch.Compare(m.Epoch) >= 0 { // F1
 		b.tell(from, &ReplayMessage{Key: m.Key, Last: true, ID: m.ID})
@@ -55,7 +55,7 @@ func (b *Broker) onFetch(from BrokerID, m *FetchMessage) {
 		b.fetch(r.down, m.Key, m.Epoch, m.Num, m.ID, from)
 		return
 	}
-	items := b.handOver(m.Key, m.Epoch, m.Num) // F2
+	items := b.edge.handOver(m.Key, m.Epoch, m.Num) // F2
 	delete(b.routes, m.Key)
 	b.replay(from, m.Key, items)
 	b.fetches[m.Key] = append(b.fetches[m.Key], &fetch{id: m.ID, epoch: m.Epoch, back: from, done: true})
@@ -65,12 +65,12 @@ func (b *Broker) onFetch(from BrokerID, m *FetchMessage) {
 // joinAgain sends the newest subscribe up again, for upstream has turned away
 // from it. An edge may choose a path anew; a broker on the way keeps its own,
 // since another could lead through its own client side.
-func (b *Broker) joinAgain(r *route) {
+func (b *network) joinAgain(r *route) {
 	if !b.local(r) {
 		b.join(r, r.rest, nil, nil)
 		return
 	}
-	if in := b.inboxOf(r.key); in != nil {
+	if in := b.edge.inboxOf(r.key); in != nil {
 		r.known = max(r.known, in.known())
 		b.join(r, b.path(r.key.Source), in.members.whole(), nil)
 	}
@@ -78,13 +78,13 @@ func (b *Broker) joinAgain(r *route) {
 
 // handOver takes the inbox of a key away, whose client has attached elsewhere,
 // and gives what comes after num. What the source broker retains it keeps.
-func (b *Broker) handOver(k Key, epoch Epoch, num uint64) []Item {
+func (b *edge) handOver(k Key, epoch Epoch, num uint64) []Item {
 	if s := b.sessionOf(k); s != nil && s.epoch.Compare(epoch) < 0 {
 		b.attachedElsewhere(s, epoch)
 	}
-	if e := b.keys[k]; e != nil {
+	if e := b.source.keys[k]; e != nil {
 		if e.session != nil {
-			b.moveAway(e)
+			b.source.moveAway(e)
 		}
 		e.sent, e.known = e.next-1, e.next-1
 		return b.itemsOf(e.inbox, num+1, e.next-1)
@@ -110,7 +110,7 @@ func (b *Broker) handOver(k Key, epoch Epoch, num uint64) []Item {
 
 // itemsOf gives what a buffer has of the numbers from…to, in order: items,
 // gaps, and what was passed over between them.
-func (b *Broker) itemsOf(in *inbox, from, to uint64) []Item {
+func (b *step) itemsOf(in *inbox, from, to uint64) []Item {
 	var items []Item
 	passed := func(upTo uint64) {
 		if from > upTo {
@@ -153,7 +153,7 @@ func (b *Broker) itemsOf(in *inbox, from, to uint64) []Item {
 }
 
 // fill is S6: the source broker sends again what is missing.
-func (b *Broker) fill(e *entry, missing Missing) {
+func (b *source) fill(e *entry, missing Missing) {
 	to := e.next - 1
 	if missing.To > 0 {
 		to = min(to, missing.To)
@@ -164,12 +164,12 @@ func (b *Broker) fill(e *entry, missing Missing) {
 	items := b.itemsOf(e.inbox, missing.From, to)
 	b.countResent(e, items)
 	e.quiet, e.known = false, max(e.known, to)
-	b.towards(e.key, items, "")
+	b.network.towards(e.key, items, "")
 }
 
 // countResent counts what has been sent before: what was given while the edge
 // was here has not.
-func (b *Broker) countResent(e *entry, items []Item) {
+func (b *source) countResent(e *entry, items []Item) {
 	for i := range items {
 		if items[i].Kind != ItemPassed && items[i].From <= e.sent {
 			b.stats.Resent++
@@ -179,7 +179,7 @@ func (b *Broker) countResent(e *entry, items []Item) {
 }
 
 // replay sends items, in messages of bounded size.
-func (b *Broker) replay(to BrokerID, k Key, items []Item) {
+func (b *network) replay(to BrokerID, k Key, items []Item) {
 	first, size := 0, 0
 	for i := range items {
 		one := items[i].size()
@@ -195,12 +195,12 @@ func (b *Broker) replay(to BrokerID, k Key, items []Item) {
 }
 
 // onReplay takes what an old edge or the source sends: R1 to R3.
-func (b *Broker) onReplay(from BrokerID, m *ReplayMessage) {
+func (b *network) onReplay(from BrokerID, m *ReplayMessage) {
 	highest := uint64(0)
 	for i := range m.Items {
 		highest = max(highest, m.Items[i].To)
 	}
-	if !b.hearOf("", m.Key, Epoch{}, highest) {
+	if !b.source.hearOf("", m.Key, Epoch{}, highest) {
 		b.towards(m.Key, m.Items, from)
 	}
 	if !m.Last {
@@ -221,17 +221,17 @@ func (b *Broker) onReplay(from BrokerID, m *ReplayMessage) {
 // with one that leads back to where they come from, to whoever fetched last. So
 // too with one that a late subscribe of an older attachment has made to where a
 // fetch is under way, which the items would come behind.
-func (b *Broker) towards(k Key, items []Item, from BrokerID) {
+func (b *network) towards(k Key, items []Item, from BrokerID) {
 	if len(items) == 0 {
 		return
 	}
 	r := b.routes[k]
 	if r != nil && b.local(r) {
-		if in := b.inboxOf(k); in != nil && in.far != nil {
+		if in := b.edge.inboxOf(k); in != nil && in.far != nil {
 			for i := range items {
-				b.arrive(in, items[i])
+				b.edge.arrive(in, items[i])
 			}
-			b.pump(in)
+			b.edge.pump(in)
 		}
 		return
 	}
@@ -259,7 +259,7 @@ func (b *Broker) towards(k Key, items []Item, from BrokerID) {
 
 // finish is R3: the mark that ends a fetch goes back as soon as no older fetch
 // of the key is still awaited here.
-func (b *Broker) finish(k Key) {
+func (b *network) finish(k Key) {
 	all := b.fetches[k]
 	var awaited *Epoch
 	for _, f := range all {
@@ -284,6 +284,6 @@ func (b *Broker) finish(k Key) {
 }
 
 // fetchedKeys gives the keys that fetches are under way for, in order.
-func (b *Broker) fetchedKeys() []Key {
+func (b *network) fetchedKeys() []Key {
 	return slices.SortedFunc(maps.Keys(b.fetches), Key.Compare)
 }

@@ -26,7 +26,7 @@ type resumed struct {
 
 // hello attaches a client: it resumes its session, or begins another one. A
 // hello with anything wrong in it changes nothing and is the connection's end.
-func (b *Broker) hello(h *Hello) {
+func (b *edge) hello(h *Hello) {
 	if b.conns[h.Conn] != nil {
 		b.fail(h.Conn, "", protocol.BadMessage, "hello was said already on this connection")
 		return
@@ -75,12 +75,12 @@ func (b *Broker) hello(h *Hello) {
 
 // newestAttachment gives the highest attachment of a client that is known
 // here: of its session, and of the routes of the keys that it names.
-func (b *Broker) newestAttachment(client string, birth Session, nums []resumed) (newest uint64, known bool) {
+func (b *edge) newestAttachment(client string, birth Session, nums []resumed) (newest uint64, known bool) {
 	if s := b.sessions[client]; s != nil {
 		newest, known = max(s.epoch.Attachment, s.newest), true
 	}
 	for _, r := range nums {
-		if epoch, _, found := b.newestEpoch(Key{Client: client, Session: birth, Source: r.source, Stamp: r.stamp}); found {
+		if epoch, _, found := b.network.newestEpoch(Key{Client: client, Session: birth, Source: r.source, Stamp: r.stamp}); found {
 			newest, known = max(newest, epoch.Attachment), true
 		}
 	}
@@ -88,7 +88,7 @@ func (b *Broker) newestAttachment(client string, birth Session, nums []resumed) 
 }
 
 // readHello checks what a hello says by itself.
-func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *protocol.Error) {
+func (b *edge) readHello(h *Hello) (birth Session, nums []resumed, refusal *protocol.Error) {
 	bad := func(format string, args ...any) (Session, []resumed, *protocol.Error) {
 		return Session{}, nil, &protocol.Error{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
 	}
@@ -164,7 +164,7 @@ func (b *Broker) readHello(h *Hello) (birth Session, nums []resumed, refusal *pr
 
 // mayAttach refuses an attachment that is not above the newest known, and a
 // client for which the limits leave no room.
-func (b *Broker) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error {
+func (b *edge) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error {
 	sessions, subs, texts := int64(1), len(h.Subscriptions), sizeOf(h.Subscriptions)
 	if s := b.sessions[clientWord(h.Owner, h.Client)]; s != nil && h.Client != "" {
 		sessions, subs, texts = 0, max(0, subs-len(s.subs)), max(0, texts-s.bytes)
@@ -189,7 +189,7 @@ func (b *Broker) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error 
 
 // attach gives the hello's session with the new connection in it. Another
 // connection of the client is closed; another session of it ends.
-func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
+func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 	id := h.Client
 	if id == "" {
 		id = ownerEnd + strconv.FormatUint(uint64(h.Conn), 10) + "@" + string(b.cfg.ID)
@@ -250,7 +250,7 @@ func (b *Broker) attach(h *Hello, birth Session, newest uint64) *session {
 }
 
 // conflict closes the connection of a session whose client is attached by another (L4).
-func (b *Broker) conflict(s *session, newest uint64) {
+func (b *edge) conflict(s *session, newest uint64) {
 	const why = "another connection with this client id has taken over"
 	id := s.conn.id
 	b.detach(s)
@@ -261,7 +261,7 @@ func (b *Broker) conflict(s *session, newest uint64) {
 // listed makes the session's set what hello lists. What it does not list has
 // ended; what has changed is an update. What a session that goes on lists and
 // this edge does not know may have begun at another.
-func (b *Broker) listed(s *session, list []*Subscription, resumed bool) (ended []string, put, tell []*sub) {
+func (b *edge) listed(s *session, list []*Subscription, resumed bool) (ended []string, put, tell []*sub) {
 	goesOn := make(map[string]bool, len(list))
 	for _, subscription := range list {
 		goesOn[subscription.ID] = true
@@ -291,7 +291,7 @@ func (b *Broker) listed(s *session, list []*Subscription, resumed bool) (ended [
 // resume takes the nums of hello: each key goes on after what the client has
 // processed. It tells whether it has made a key here, or taken one back. What
 // the hello changes in the set goes to the source brokers with it.
-func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChange) bool {
+func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange) bool {
 	for _, in := range slices.Clone(s.inboxes) {
 		at := slices.IndexFunc(nums, func(r resumed) bool { return r.source == in.key.Source && r.stamp == in.key.Stamp })
 		newer := slices.ContainsFunc(nums, func(r resumed) bool { return r.source == in.key.Source && r.stamp > in.key.Stamp })
@@ -316,19 +316,19 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		if slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key == key }) {
 			continue
 		}
-		e := b.keys[key]
+		e := b.source.keys[key]
 		switch {
-		case r.source != b.cfg.ID && b.isDead(key): // U3
+		case r.source != b.cfg.ID && b.network.isDead(key): // U3
 			in := b.emptyInbox(s, key, r.num)
 			in.ended = true
 			b.addInbox(s, in)
 		case r.source != b.cfg.ID:
 			b.edgeSubscribe(s, key, r.num, before, nil, nil)
 		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num <= e.known:
-			b.adopt(e, s, r.num, nil)
+			b.source.adopt(e, s, r.num, nil)
 			e.inbox.told, e.inbox.resumed = r.num, r.num
 			back = true
-		case r.num > 0 || r.stamp != b.stamp || s.local != nil:
+		case r.num > 0 || r.stamp != b.source.stamp || s.local != nil:
 			if e != nil && e.session == nil && r.num > e.known { // numbers were given that the store has lost
 				b.dropKey(e.inbox)
 			}
@@ -343,36 +343,36 @@ func (b *Broker) resume(s *session, nums []resumed, before Hash, change *SetChan
 		b.follow(in)
 	}
 	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
-	again = again || b.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) != nil // the client has not been told of it yet
+	again = again || b.source.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) != nil // the client has not been told of it yet
 	if s.local != nil || !again {
 		return back
 	}
-	b.enter(s, nil)
+	b.source.enter(s, nil)
 	return true
 }
 
 // goOn is the subscribe of a key that the session has an inbox of here (S3).
-func (b *Broker) goOn(s *session, in *inbox, before Hash, change *SetChange) {
+func (b *edge) goOn(s *session, in *inbox, before Hash, change *SetChange) {
 	if in.far != nil && !in.ended {
 		b.edgeSubscribe(s, in.key, in.buf.num, before, change, nil)
 	}
 }
 
-func (b *Broker) emptyInbox(s *session, key Key, num uint64) *inbox {
+func (b *edge) emptyInbox(s *session, key Key, num uint64) *inbox {
 	buf := &buffer{usage: &b.usage, num: num, last: num}
 	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, members: s.set, buf: buf, told: num, resumed: num}
 }
 
 // forgotten answers a key that is not in the local registry (S7, gone): its
 // sequence has ended after num, and one with another stamp follows.
-func (b *Broker) forgotten(s *session, key Key, num uint64) {
-	b.outlive(key)
+func (b *edge) forgotten(s *session, key Key, num uint64) {
+	b.source.outlive(key)
 	in := b.emptyInbox(s, key, num)
 	in.ended = true
 	b.addInbox(s, in)
 }
 
-func (b *Broker) welcome(s *session) {
+func (b *edge) welcome(s *session) {
 	owner, client := ClientOf(s.client)
 	s.conn.welcomed = true
 	b.send(s.conn.id, &protocol.Welcome{
@@ -383,14 +383,14 @@ func (b *Broker) welcome(s *session) {
 
 // attachable tells where clients can attach: what the configuration says, and
 // the brokers of the network that are in reach.
-func (b *Broker) attachable() []protocol.BrokerURL {
+func (b *edge) attachable() []protocol.BrokerURL {
 	all := append([]protocol.BrokerURL{}, b.cfg.Brokers...)
 	if !b.networked {
 		return all
 	}
-	for _, s := range b.LinkStates() {
+	for _, s := range b.network.linkStates() {
 		known := slices.ContainsFunc(all, func(u protocol.BrokerURL) bool { return u.ID == string(s.Broker) })
-		if !known && s.URL != "" && b.path(s.Broker) != nil {
+		if !known && s.URL != "" && b.network.path(s.Broker) != nil {
 			all = append(all, protocol.BrokerURL{ID: string(s.Broker), URL: s.URL})
 		}
 	}

@@ -24,7 +24,7 @@ type inbox struct {
 	far     *far   // of a key whose source is elsewhere
 }
 
-func (b *Broker) addInbox(s *session, in *inbox) {
+func (b *edge) addInbox(s *session, in *inbox) {
 	b.use(in.key.Source)
 	if _, awaited := s.awaits[in.key.Source]; s.roamed && !awaited && !s.follows(b, in.key.Source) {
 		b.await(s, in.key.Source)
@@ -45,24 +45,24 @@ func (s *session) inboxOf(word string) *inbox {
 
 // leave ends a key here (U1 at the edge): its inbox goes, its entry in the
 // local registry, and by unsubscribe what there is of it at others.
-func (b *Broker) leave(in *inbox) {
+func (b *edge) leave(in *inbox) {
 	if in.ended || !b.networked {
 		b.dropKey(in)
 		return
 	}
-	b.unsubscribeKey(b.cfg.ID, in.key, b.path(in.key.Source))
+	b.network.unsubscribeKey(b.cfg.ID, in.key, b.network.path(in.key.Source))
 }
 
 // dropKey takes an inbox away, and its key if it is in the local registry.
-func (b *Broker) dropKey(in *inbox) {
+func (b *edge) dropKey(in *inbox) {
 	if !in.ended {
-		delete(b.routes, in.key)
+		delete(b.network.routes, in.key)
 	}
 	b.dropInbox(in)
 }
 
 // dropInbox does so and leaves the route.
-func (b *Broker) dropInbox(in *inbox) {
+func (b *edge) dropInbox(in *inbox) {
 	if s := in.session; s != nil {
 		if at := slices.Index(s.inboxes, in); at >= 0 {
 			s.inboxes = slices.Delete(s.inboxes, at, at+1)
@@ -70,15 +70,15 @@ func (b *Broker) dropInbox(in *inbox) {
 		}
 	}
 	if in.entry != nil {
-		b.dropEarly(in.entry)
-		b.remove(in.entry)
+		b.source.dropEarly(in.entry)
+		b.source.remove(in.entry)
 	}
 	b.dropFar(in)
 	in.buf.free()
 }
 
 // pump sends what waits, as far as the window goes.
-func (b *Broker) pump(in *inbox) {
+func (b *edge) pump(in *inbox) {
 	s, buf := in.session, in.buf
 	if s == nil || s.conn == nil || !s.conn.ready {
 		return
@@ -147,7 +147,7 @@ func (in *inbox) known() uint64 {
 }
 
 // knownOf is the highest number of a key that an edge here knows of; 0 without.
-func (b *Broker) knownOf(k Key) uint64 {
+func (b *edge) knownOf(k Key) uint64 {
 	if in := b.inboxOf(k); in != nil {
 		return in.known()
 	}
@@ -157,7 +157,7 @@ func (b *Broker) knownOf(k Key) uint64 {
 // mayGo reports whether the notification at index i may go out: the window has
 // room, and if only latest names it none of its device is out. What waits for
 // that is conflated, so that the next one that goes is the newest.
-func (b *Broker) mayGo(in *inbox, i int) bool {
+func (b *edge) mayGo(in *inbox, i int) bool {
 	buf, it := in.buf, &in.buf.items[i]
 	if buf.flight.count == 0 {
 		return true
@@ -170,7 +170,7 @@ func (b *Broker) mayGo(in *inbox, i int) bool {
 
 // onlyLatest reports whether all subscriptions that the notification names keep
 // the latest only.
-func (b *Broker) onlyLatest(in *inbox, it *item) bool {
+func (b *step) onlyLatest(in *inbox, it *item) bool {
 	if in.members.latest == 0 {
 		return false
 	}
@@ -184,12 +184,12 @@ func (b *Broker) onlyLatest(in *inbox, it *item) bool {
 
 // mayTell reports whether the gap that is next may go: only with what comes
 // after it, since it may grow until then.
-func (b *Broker) mayTell(in *inbox) bool {
+func (b *edge) mayTell(in *inbox) bool {
 	i, ok := in.buf.waits(in.buf.next + 1)
 	return !ok || in.buf.items[i].gap() || b.mayGo(in, i)
 }
 
-func (b *Broker) tellGap(in *inbox, to uint64, why Why) {
+func (b *edge) tellGap(in *inbox, to uint64, why Why) {
 	from := in.told + 1
 	in.tell(to)
 	b.stats.Gaps++
@@ -198,7 +198,7 @@ func (b *Broker) tellGap(in *inbox, to uint64, why Why) {
 
 // tellEnd says that the sequence has ended and which follows it. Nothing more
 // is kept of it but what the client has not acknowledged.
-func (b *Broker) tellEnd(in *inbox) {
+func (b *edge) tellEnd(in *inbox) {
 	if !in.endTold {
 		in.endTold = true
 		b.stats.Gaps++
@@ -225,7 +225,7 @@ func (s *session) follower(source BrokerID) *inbox {
 
 // alive takes the names of subscriptions that have ended out of the item at
 // index i and tells whether there are others.
-func (b *Broker) alive(in *inbox, i int) bool {
+func (b *step) alive(in *inbox, i int) bool {
 	it := &in.buf.items[i]
 	c := it.content
 	if c.ends == in.members.ends {
@@ -244,7 +244,7 @@ func (b *Broker) alive(in *inbox, i int) bool {
 }
 
 // pass passes the item at index i over: its numbers will be counted in skipped.
-func (b *Broker) pass(in *inbox, i int) {
+func (b *step) pass(in *inbox, i int) {
 	it := in.buf.items[i]
 	in.buf.kill(i)
 	b.stats.Passed++
@@ -261,7 +261,7 @@ func (in *inbox) stored() bool {
 
 // bound lets the newest item conflate what waits before it, and gives up the
 // oldest that wait as far as the limits ask for it.
-func (b *Broker) bound(in *inbox) {
+func (b *step) bound(in *inbox) {
 	buf := in.buf
 	if in.members.latest > 0 {
 		b.conflate(in, len(buf.items)-1)
@@ -277,7 +277,7 @@ func (b *Broker) bound(in *inbox) {
 
 // giveUp makes the oldest notification that waits part of a gap, or passes it
 // over if nobody wants it any more. It gives false if there is none.
-func (b *Broker) giveUp(in *inbox, why Why) bool {
+func (b *step) giveUp(in *inbox, why Why) bool {
 	i, ok := in.buf.oldestVictim()
 	if !ok {
 		return false
@@ -296,14 +296,14 @@ func (b *Broker) giveUp(in *inbox, why Why) bool {
 	return ok
 }
 
-func (b *Broker) recordGap(in *inbox, g item, fresh uint64) {
+func (b *step) recordGap(in *inbox, g item, fresh uint64) {
 	if in.stored() && in.entry != nil {
 		b.record(&GapRecord{Handle: in.handle, From: g.from, To: g.to(), New: fresh, Why: g.why})
 	}
 }
 
 // expire gives up what has waited since before the given time.
-func (b *Broker) expire(in *inbox, before Instant) {
+func (b *step) expire(in *inbox, before Instant) {
 	for {
 		i, ok := in.buf.oldestVictim()
 		if !ok || in.buf.items[i].at() >= before || !b.giveUp(in, WhyExpired) {
@@ -314,7 +314,7 @@ func (b *Broker) expire(in *inbox, before Instant) {
 
 // conflate takes the names of latest subscriptions in the item at index i out
 // of the older item of the same device that waits.
-func (b *Broker) conflate(in *inbox, i int) {
+func (b *step) conflate(in *inbox, i int) {
 	buf := in.buf
 	it := &buf.items[i]
 	if it.dead() || it.gap() {
@@ -342,7 +342,7 @@ func (b *Broker) conflate(in *inbox, i int) {
 
 // takeName takes a name out of the item at index i, which is shared with what
 // has been sent: the others are copied.
-func (b *Broker) takeName(in *inbox, i int, id string) {
+func (b *step) takeName(in *inbox, i int, id string) {
 	it := &in.buf.items[i]
 	var kept []protocol.Matched
 	for n := range it.names {
@@ -363,7 +363,7 @@ func (b *Broker) takeName(in *inbox, i int, id string) {
 }
 
 // conflateAll conflates all that waits, and bounds it: the client has gone.
-func (b *Broker) conflateAll(in *inbox) {
+func (b *step) conflateAll(in *inbox) {
 	buf := in.buf
 	buf.newest = nil
 	if in.members.latest > 0 {
@@ -380,7 +380,7 @@ func (b *Broker) conflateAll(in *inbox) {
 }
 
 // ack takes the client's acknowledgement of all up to a number.
-func (b *Broker) ack(a *Ack) {
+func (b *edge) ack(a *Ack) {
 	s := b.attached(a.Conn, "")
 	if s == nil {
 		return
@@ -401,7 +401,7 @@ func (b *Broker) ack(a *Ack) {
 }
 
 // acknowledge drops all up to num: A1.
-func (b *Broker) acknowledge(in *inbox, num uint64) {
+func (b *edge) acknowledge(in *inbox, num uint64) {
 	if num <= in.buf.num {
 		return
 	}

@@ -54,9 +54,9 @@ func TestWindowOfHello(t *testing.T) {
 	}{{3, 3}, {1, 1}, {1 << 63, 1024}} {
 		b, hits := busy(t, 1, "", Config{})
 		first := Conn(1)
-		b.Step(3, &Hello{Conn: 2, Client: "c00000", Session: b.conns[first].session.birth.String(), Window: &c.ask, Subscriptions: []*Subscription{b.order[0].sorted()[0].Subscription}})
-		b.order[0].pending = nil
-		b.becomeReady(b.order[0])
+		b.Step(3, &Hello{Conn: 2, Client: "c00000", Session: b.edge.conns[first].session.birth.String(), Window: &c.ask, Subscriptions: []*Subscription{b.edge.order[0].sorted()[0].Subscription}})
+		b.edge.order[0].pending = nil
+		b.edge.becomeReady(b.edge.order[0])
 		b.Outputs()
 		for range 2000 {
 			b.Step(4, &Matched{Reading: &Reading{Robot: "r0", Interface: "laser", JSON: []byte("{}")}, Hits: hits})
@@ -74,7 +74,7 @@ func TestWindowOfHello(t *testing.T) {
 	b, _ := busy(t, 0, "", Config{})
 	none := uint64(0)
 	b.Step(3, &Hello{Conn: 1, Window: &none})
-	if out := b.Outputs(); len(out) != 2 || b.conns[1] != nil {
+	if out := b.Outputs(); len(out) != 2 || b.edge.conns[1] != nil {
 		t.Errorf("window 0 was taken: %v", out)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // refreshKeys is what a period asks for at an edge: L1 for each of the
 // client's keys whose source is elsewhere, or a renewal.
-func (b *Broker) refreshKeys(s *session) {
+func (b *edge) refreshKeys(s *session) {
 	for _, in := range slices.Clone(s.inboxes) {
 		if in.far == nil || in.ended {
 			continue
@@ -22,21 +22,21 @@ func (b *Broker) refreshKeys(s *session) {
 		default:
 			f.open, f.ends = want, 1
 		}
-		r := b.routes[in.key]
+		r := b.network.routes[in.key]
 		if r == nil { // it cannot be; if it is, the source makes it good
 			r = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, known: in.known(), hash: s.hash}
-			b.routes[in.key] = r
+			b.network.routes[in.key] = r
 		}
 		if r.up == "" || missing && f.ends >= 3 {
 			b.renew(in)
 			continue
 		}
-		b.tell(r.up, &RefreshMessage{Key: in.key, Epoch: r.epoch, Num: in.buf.num, Known: max(r.known, in.known())})
+		b.network.tell(r.up, &RefreshMessage{Key: in.key, Epoch: r.epoch, Num: in.buf.num, Known: max(r.known, in.known())})
 	}
 }
 
 // onRefresh renews the lease of a route: L1, L2, A1, A2.
-func (b *Broker) onRefresh(from BrokerID, m *RefreshMessage) {
+func (b *network) onRefresh(from BrokerID, m *RefreshMessage) {
 	k := m.Key
 	if b.isDead(k) {
 		b.tell(from, &GoneMessage{Key: k})
@@ -53,7 +53,7 @@ func (b *Broker) onRefresh(from BrokerID, m *RefreshMessage) {
 		}
 		return
 	}
-	if b.hearOf("", k, m.Epoch, m.Known) {
+	if b.source.hearOf("", k, m.Epoch, m.Known) {
 		return
 	}
 	r.lease = b.lease()
@@ -61,14 +61,14 @@ func (b *Broker) onRefresh(from BrokerID, m *RefreshMessage) {
 		b.tell(r.up, m)
 		return
 	}
-	e := b.keys[k]
+	e := b.source.keys[k]
 	if e == nil {
 		delete(b.routes, k)
 		b.tell(from, &BrokenMessage{Key: k})
 		return
 	}
 	e.seen = b.now
-	b.acknowledge(e.inbox, min(m.Num, e.next-1)) // A1
+	b.edge.acknowledge(e.inbox, min(m.Num, e.next-1)) // A1
 	if last := e.next - 1; last > m.Num && e.quiet {
 		e.known = last
 		b.tell(from, &HeadMessage{Key: k, Last: last}) // A2
@@ -77,7 +77,7 @@ func (b *Broker) onRefresh(from BrokerID, m *RefreshMessage) {
 }
 
 // onHead tells the edge how many numbers there are.
-func (b *Broker) onHead(m *HeadMessage) {
+func (b *network) onHead(m *HeadMessage) {
 	r := b.routes[m.Key]
 	if r == nil {
 		return
@@ -86,13 +86,13 @@ func (b *Broker) onHead(m *HeadMessage) {
 		b.tell(r.down, m)
 		return
 	}
-	if in := b.inboxOf(m.Key); in != nil && in.far != nil {
+	if in := b.edge.inboxOf(m.Key); in != nil && in.far != nil {
 		in.far.head = max(in.far.head, m.Last)
 	}
 }
 
 // awayEntries gives the keys of the local registry whose edge is elsewhere, in order.
-func (b *Broker) awayEntries() []*entry {
+func (b *source) awayEntries() []*entry {
 	var away []*entry
 	for _, e := range b.entries {
 		if e.session == nil {
@@ -105,23 +105,23 @@ func (b *Broker) awayEntries() []*entry {
 
 // passLeases lets routes, tombstones and keys go that nobody refreshed.
 func (b *Broker) passLeases() {
-	for k, r := range b.routes { // silently: order decides nothing
+	for k, r := range b.network.routes { // silently: order decides nothing
 		if !b.local(r) && r.lease < b.now { // L3
-			delete(b.routes, k)
+			delete(b.network.routes, k)
 			b.stats.Expired++
 		}
 	}
-	for k, until := range b.dead {
+	for k, until := range b.network.dead {
 		if until < b.now {
-			delete(b.dead, k)
+			delete(b.network.dead, k)
 		}
 	}
 	before := b.now - Instant(b.cfg.Inbox.Keep)
 	forgot := false
-	for _, e := range b.awayEntries() {
+	for _, e := range b.source.awayEntries() {
 		if e.seen < before { // L5
-			delete(b.routes, e.key)
-			b.dropKey(e.inbox)
+			delete(b.network.routes, e.key)
+			b.edge.dropKey(e.inbox)
 			b.stats.ForgottenKeys++
 			forgot = true
 			continue
@@ -129,6 +129,6 @@ func (b *Broker) passLeases() {
 		b.expire(e.inbox, before)
 	}
 	if forgot {
-		b.newStamp()
+		b.source.newStamp()
 	}
 }

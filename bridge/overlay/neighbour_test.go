@@ -55,7 +55,7 @@ func TestStrangeMessages(t *testing.T) {
 				}})
 				b.Outputs()
 				check(t, b)
-				for h := range b.entries {
+				for h := range b.source.entries {
 					b.Step(1e6, &Installed{Handle: h, Set: 1 << 62})
 					b.Step(1e6, &Matched{Reading: reading(), Hits: []Hit{{Handle: h, Set: 1, Names: []protocol.Matched{{ID: "a"}}}}})
 				}

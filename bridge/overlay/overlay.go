@@ -65,60 +65,31 @@ func (w Why) String() string {
 	return fmt.Sprintf("why %d", uint8(w))
 }
 
-// Broker is the state machine of one broker. It belongs to one goroutine.
+// Broker is the state machine of one broker: an edge, a source, its place in the
+// network and, at one of them, the registry. It belongs to one goroutine.
 type Broker struct {
-	cfg         Config
-	windowCount int // of each key; never more than half of what an inbox may hold
-	windowBytes int
-	now         Instant
-	started     bool
-	period      Instant // when the next one begins
+	*step
+	edge     *edge
+	source   *source
+	network  *network
+	registry *registry
+	strained Instant // until when nothing more can give way
+}
 
-	// As an edge broker.
-	sessions map[string]*session
-	ids      map[string][]*session // by client id, of whichever tokens
-	order    []*session            // by client
-	conns    map[Conn]*conn
+// step is what the parts of a broker have in common: the configuration, the time,
+// and what the present step gives out.
+type step struct {
+	cfg       Config
+	now       Instant
+	started   bool
+	networked bool    // it has or had a neighbour
+	period    Instant // when the next one begins
 
-	// As a source broker.
-	stamp      Stamp
-	entries    map[Handle]*entry // the local registry
 	lastHandle Handle
-
-	keys  map[Key]*entry // the same, by key
-	homes map[Key]*entry // the newest of each session, by its key without stamp
-
-	// As one of a network.
-	networked     bool // it has or had a neighbour
-	topology      topology
-	routes        map[Key]*route
-	fetches       map[Key][]*fetch
-	lastFetch     uint64
-	dead          map[Key]Instant   // tombstones: until when
-	far           map[Handle]*inbox // of keys whose source is elsewhere
-	renewals      []*inbox          // to be renewed at the end of this step, where there is a way
-	frames        map[BrokerID][]Message
-	directory     directory
-	heardRegistry Instant
-	refusals      uint64  // version of the registry's word on this broker's robots
-	hasten        bool    // the registry is to be told at the end of this step
-	hastenAt      Instant // or of one after this, if robots are many
-	rerouted      bool    // paths may have changed: questions whose broker is out of reach end with this step
-
-	own      roster  // of this broker's robots
-	ownWhole uint64  // versions before it are not told as differences
-	news     bool    // those who watch this broker's robots are to be told at the end of this step
-	newsAt   Instant // or of one after this, if robots are many
-	rosters  map[BrokerID]*roster
-	watchers map[BrokerID]*watcher
-
-	calls     calls
-	robots    robots
-	selectors selectors
-	usage     usage
-	strained  Instant // until when nothing more can give way
-	stats     Stats
-	crowd     crowd
+	selectors  selectors
+	usage      usage
+	stats      Stats
+	crowd      crowd
 
 	out     []Output
 	records []Record
@@ -127,35 +98,113 @@ type Broker struct {
 	taken   bool           // out and records have been taken
 }
 
+// edge is the broker as the edge of its clients: sessions, connections, inboxes,
+// and what clients were told.
+type edge struct {
+	*step
+	source   *source
+	network  *network
+	registry *registry
+
+	windowCount int // of each key; never more than half of what an inbox may hold
+	windowBytes int
+
+	sessions map[string]*session
+	ids      map[string][]*session // by client id, of whichever tokens
+	order    []*session            // by client
+	conns    map[Conn]*conn
+	far      map[Handle]*inbox // of keys whose source is elsewhere
+	renewals []*inbox          // to be renewed at the end of this step, where there is a way
+
+	rosters       map[BrokerID]*roster
+	heardRegistry Instant
+}
+
+// source is the broker as the one that reads robots: the local registry of
+// subscriptions, with the numbers that it has given and what it retains.
+type source struct {
+	*step
+	edge    *edge
+	network *network
+
+	stamp   Stamp
+	entries map[Handle]*entry // the local registry
+	keys    map[Key]*entry    // the same, by key
+	homes   map[Key]*entry    // the newest of each session, by its key without stamp
+
+	robots   robots
+	refusals uint64  // version of the registry's word on this broker's robots
+	hasten   bool    // the registry is to be told at the end of this step
+	hastenAt Instant // or of one after this, if robots are many
+
+	own      roster  // of this broker's robots
+	ownWhole uint64  // versions before it are not told as differences
+	news     bool    // those who watch this broker's robots are to be told at the end of this step
+	newsAt   Instant // or of one after this, if robots are many
+	watchers map[BrokerID]*watcher
+}
+
+// network is the broker on the way of keys: links, paths, routes, fetches and the
+// frames of this step.
+type network struct {
+	*step
+	edge     *edge
+	source   *source
+	registry *registry
+
+	topology  topology
+	routes    map[Key]*route
+	fetches   map[Key][]*fetch
+	lastFetch uint64
+	dead      map[Key]Instant // tombstones: until when
+	frames    map[BrokerID][]Message
+	rerouted  bool // paths may have changed: questions whose broker is out of reach end with this step
+	calls     calls
+}
+
 // New makes a broker that waits for Restore and Start.
 func New(cfg Config) (*Broker, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	return &Broker{
-		cfg:         cfg,
-		windowCount: max(1, min(cfg.Window, cfg.Inbox.Count/2)),
-		windowBytes: max(1, min(cfg.WindowBytes, cfg.Inbox.Bytes/2)),
-		sessions:    map[string]*session{},
-		ids:         map[string][]*session{},
-		conns:       map[Conn]*conn{},
-		entries:     map[Handle]*entry{},
-		keys:        map[Key]*entry{},
-		homes:       map[Key]*entry{},
-		topology:    newTopology(),
-		routes:      map[Key]*route{},
-		fetches:     map[Key][]*fetch{},
-		dead:        map[Key]Instant{},
-		far:         map[Handle]*inbox{},
-		frames:      map[BrokerID][]Message{},
-		directory:   directory{brokers: map[BrokerID]*registered{}, clients: map[string]*whereabouts{}, ids: map[string]*whereabouts{}, holders: map[string]BrokerID{}, claims: map[string]int{}, fresh: map[string]bool{}},
-		own:         *newRoster(cfg.ID),
-		rosters:     map[BrokerID]*roster{},
-		watchers:    map[BrokerID]*watcher{},
-		calls:       newCalls(),
-		robots:      robots{named: map[string]*robot{}, version: 1},
-		selectors:   selectors{texts: map[string]*selector{}},
-	}, nil
+	s := &step{cfg: cfg, selectors: selectors{texts: map[string]*selector{}}}
+	b := &Broker{
+		step: s,
+		edge: &edge{
+			step:        s,
+			windowCount: max(1, min(cfg.Window, cfg.Inbox.Count/2)),
+			windowBytes: max(1, min(cfg.WindowBytes, cfg.Inbox.Bytes/2)),
+			sessions:    map[string]*session{},
+			ids:         map[string][]*session{},
+			conns:       map[Conn]*conn{},
+			far:         map[Handle]*inbox{},
+			rosters:     map[BrokerID]*roster{},
+		},
+		source: &source{
+			step:     s,
+			entries:  map[Handle]*entry{},
+			keys:     map[Key]*entry{},
+			homes:    map[Key]*entry{},
+			robots:   robots{named: map[string]*robot{}, version: 1},
+			own:      *newRoster(cfg.ID),
+			watchers: map[BrokerID]*watcher{},
+		},
+		network: &network{
+			step:     s,
+			topology: newTopology(),
+			routes:   map[Key]*route{},
+			fetches:  map[Key][]*fetch{},
+			dead:     map[Key]Instant{},
+			frames:   map[BrokerID][]Message{},
+			calls:    newCalls(),
+		},
+		registry: newRegistry(s),
+	}
+	b.edge.source, b.edge.network, b.edge.registry = b.source, b.network, b.registry
+	b.source.edge, b.source.network = b.edge, b.network
+	b.network.edge, b.network.source, b.network.registry = b.edge, b.source, b.registry
+	b.registry.network = b.network
+	return b, nil
 }
 
 func (c *Config) complete() error {
@@ -237,63 +286,63 @@ func (b *Broker) Step(now Instant, in Input) {
 	b.passTime()
 	b.do(in)
 	b.relieve()
-	if b.rerouted {
-		b.rerouted = false
-		b.failCalls()
-		b.watchAgain()
+	if b.network.rerouted {
+		b.network.rerouted = false
+		b.network.failCalls()
+		b.edge.watchAgain()
 	}
-	if b.news && b.now >= b.newsAt {
-		b.tellWatchers()
-		if len(b.robots.names) > fewRobots {
-			b.newsAt = b.now + Instant(b.cfg.Heartbeat)/4
+	if b.source.news && b.now >= b.source.newsAt {
+		b.source.tellWatchers()
+		if len(b.source.robots.names) > fewRobots {
+			b.source.newsAt = b.now + Instant(b.cfg.Heartbeat)/4
 		}
 	}
-	if b.hasten && b.now >= b.hastenAt {
-		b.hasten = false
-		b.register(true)
-		if len(b.robots.names) > fewRobots {
-			b.hastenAt = b.now + Instant(b.cfg.Heartbeat)/4
+	if b.source.hasten && b.now >= b.source.hastenAt {
+		b.source.hasten = false
+		b.source.register(true)
+		if len(b.source.robots.names) > fewRobots {
+			b.source.hastenAt = b.now + Instant(b.cfg.Heartbeat)/4
 		}
 	}
-	b.flush()
+	b.network.flush()
 }
 
 func (b *Broker) do(in Input) {
 	switch in := in.(type) {
 	case *Matched:
-		b.matched(in)
+		b.source.matched(in)
 	case *Ack:
-		b.ack(in)
+		b.edge.ack(in)
 	case *Hello:
-		b.hello(in)
+		b.edge.hello(in)
 	case *Subscribe:
-		b.subscribe(in)
+		b.edge.subscribe(in)
 	case *Update:
-		b.update(in)
+		b.edge.update(in)
 	case *Unsubscribe:
-		b.unsubscribe(in)
+		b.edge.unsubscribe(in)
 	case *Disconnected:
-		b.disconnected(in.Conn)
+		b.edge.disconnected(in.Conn)
 	case *Installed:
-		b.installed(in)
+		b.source.installed(in)
 	case *Advertise:
-		b.advertise(in)
+		b.source.advertise(in)
 	case *Withdraw:
-		b.withdraw(in)
+		b.source.withdraw(in)
 	case *RobotState:
-		b.robotState(in)
+		b.source.robotState(in)
 	case *RunFailed:
-		b.runFailed(in)
+		b.source.runFailed(in)
 	case *FrameReceived:
-		b.frameReceived(in)
+		b.network.frameReceived(in)
 	case *Ask:
-		b.ask(in)
+		b.network.ask(in)
 	case *Answer:
-		b.route(in.From, &CallAnswer{Number: in.Call, Body: in.Body, Code: in.Code, Message: in.Message})
+		b.network.route(in.From, &CallAnswer{Number: in.Call, Body: in.Body, Code: in.Code, Message: in.Message})
 	case *LinkUp:
-		b.linkUp(in)
+		b.network.linkUp(in)
 	case *LinkDown:
-		b.linkDown(in)
+		b.network.linkDown(in)
 	}
 }
 
@@ -316,16 +365,16 @@ const fewRobots = 64
 // Deadline is when the next Tick is due.
 func (b *Broker) Deadline() Instant {
 	due := b.period
-	if b.hasten {
-		due = min(due, b.hastenAt)
+	if b.source.hasten {
+		due = min(due, b.source.hastenAt)
 	}
-	if b.news {
-		due = min(due, b.newsAt)
+	if b.source.news {
+		due = min(due, b.source.newsAt)
 	}
 	return due
 }
 
-func (b *Broker) begin() {
+func (b *step) begin() {
 	if !b.taken {
 		return
 	}
@@ -340,12 +389,12 @@ func (b *Broker) begin() {
 	b.given = 0
 }
 
-func (b *Broker) put(o Output)       { b.out = append(b.out, o) }
-func (b *Broker) record(r Record)    { b.records = append(b.records, r) }
-func (b *Broker) send(c Conn, m any) { b.put(&Send{Conn: c, Message: m}) }
+func (b *step) put(o Output)       { b.out = append(b.out, o) }
+func (b *step) record(r Record)    { b.records = append(b.records, r) }
+func (b *step) send(c Conn, m any) { b.put(&Send{Conn: c, Message: m}) }
 
 // newGiven gives a record for a reading, which is appended when it has hits.
-func (b *Broker) newGiven(r *Reading) *GivenRecord {
+func (b *step) newGiven(r *Reading) *GivenRecord {
 	if b.given == len(b.givens) {
 		b.givens = append(b.givens, &GivenRecord{})
 	}
@@ -357,6 +406,6 @@ func (b *Broker) newGiven(r *Reading) *GivenRecord {
 }
 
 // fail answers what a client may not do.
-func (b *Broker) fail(c Conn, id string, code protocol.Code, format string, args ...any) {
+func (b *step) fail(c Conn, id string, code protocol.Code, format string, args ...any) {
 	b.send(c, &protocol.Error{Op: protocol.OpError, ID: id, Code: code, Message: fmt.Sprintf(format, args...)})
 }

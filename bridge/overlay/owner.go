@@ -46,13 +46,13 @@ func ClientOf(word string) (owner, id string) {
 }
 
 // owns puts a session at the id that it has.
-func (b *Broker) owns(s *session) {
+func (b *edge) owns(s *session) {
 	if _, id := ClientOf(s.client); id != "" {
 		b.ids[id] = append(b.ids[id], s)
 	}
 }
 
-func (b *Broker) disowns(s *session) {
+func (b *edge) disowns(s *session) {
 	_, id := ClientOf(s.client)
 	if b.ids[id] = slices.DeleteFunc(b.ids[id], func(o *session) bool { return o == s }); len(b.ids[id]) == 0 {
 		delete(b.ids, id)
@@ -88,7 +88,7 @@ func cutOwnerMark(word string) (mark, birth string) {
 
 // belongs refuses a hello with another token's session, or with the id of its
 // client. The error tells nothing of that client.
-func (b *Broker) belongs(h *Hello) *protocol.Error {
+func (b *edge) belongs(h *Hello) *protocol.Error {
 	if h.Client == "" || h.Owner == "" {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (b *Broker) belongs(h *Hello) *protocol.Error {
 		return nil
 	}
 	word := clientWord(h.Owner, h.Client)
-	if holder := b.directory.ids[h.Client]; holder != nil && holder.client != word {
+	if holder := b.registry.ids[h.Client]; holder != nil && holder.client != word {
 		return forbidden(h.Client)
 	}
 	for _, s := range b.ids[h.Client] {
@@ -123,7 +123,7 @@ func forbidden(id string) *protocol.Error {
 
 // expel ends a session that has just begun with the id of another token's client:
 // the registry has told.
-func (b *Broker) expel(s *session) {
+func (b *edge) expel(s *session) {
 	if s.conn != nil {
 		_, id := ClientOf(s.client)
 		refusal := forbidden(id)
@@ -135,41 +135,39 @@ func (b *Broker) expel(s *session) {
 
 // holds is the registry's test whether a client may have its id: not if it is new
 // and another token's client has had it before.
-func (b *Broker) holds(c *ClientLookup) bool {
+func (b *registry) holds(c *ClientLookup) bool {
 	owner, id := ClientOf(c.Client)
-	holder := b.directory.ids[id]
+	holder := b.ids[id]
 	return !c.New || owner == "" || holder == nil || holder.client == c.Client || c.Began <= holder.began
 }
 
 // keepClient puts a client into the directory.
-func (b *Broker) keepClient(c *ClientLookup) *whereabouts {
-	d := &b.directory
+func (b *registry) keepClient(c *ClientLookup) *whereabouts {
 	w := &whereabouts{client: c.Client, session: c.Session, named: map[BrokerID]bool{}, began: c.Began}
 	_, id := ClientOf(c.Client)
-	switch old := d.ids[id]; {
+	switch old := b.ids[id]; {
 	case id == "":
 	case old == nil && c.Claims:
-		d.ids[id] = w
+		b.ids[id] = w
 	case old != nil && old.client == c.Client:
-		d.ids[id], w.began = w, min(w.began, old.began)
+		b.ids[id], w.began = w, min(w.began, old.began)
 	}
-	d.clients[c.Client] = w
+	b.clients[c.Client] = w
 	return w
 }
 
 // forgetClient takes it out.
-func (b *Broker) forgetClient(w *whereabouts) {
-	d := &b.directory
-	delete(d.clients, w.client)
-	if _, id := ClientOf(w.client); d.ids[id] == w {
-		delete(d.ids, id)
+func (b *registry) forgetClient(w *whereabouts) {
+	delete(b.clients, w.client)
+	if _, id := ClientOf(w.client); b.ids[id] == w {
+		delete(b.ids, id)
 	}
 }
 
 // hasID reports whether the registry knows a client as the one that has its id.
-func (d *directory) hasID(w *whereabouts) bool {
+func (b *registry) hasID(w *whereabouts) bool {
 	_, id := ClientOf(w.client)
-	return d.ids[id] == w
+	return b.ids[id] == w
 }
 
 // rights are the robots that a connection's token lets it see; nil: all. They

@@ -66,7 +66,7 @@ func (o *ownedBroker) hello(conn Conn, owner, client, session string, nums map[s
 func (o *ownedBroker) read(robot string) {
 	o.reading++
 	m := &Matched{Reading: &Reading{Robot: robot, Interface: "laser", Time: float64(o.reading), JSON: []byte("{}")}}
-	for _, e := range o.b.entries {
+	for _, e := range o.b.source.entries {
 		m.Hits = append(m.Hits, Hit{Handle: e.handle, Set: e.set, Names: []protocol.Matched{{ID: "a"}}})
 	}
 	o.step(m)

@@ -59,7 +59,7 @@ func TestReplayIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.topology.links["b2"] = 1
+	b.network.topology.links["b2"] = 1
 	k, id := Key{Client: "c"}, FetchID{Broker: "b2", Number: 7}
 	var items []Item
 	for n := range uint64(20) {
@@ -67,10 +67,10 @@ func TestReplayIsCut(t *testing.T) {
 	}
 	items = append(items, Item{Kind: ItemGap, From: 21, To: 30, Why: WhyOverflow})
 	items = append(items, Item{Kind: ItemNotification, From: 31, To: 31, Reading: &Reading{JSON: make([]byte, 5000)}}) // alone larger than a message
-	b.replay("b2", k, items)
-	b.tell("b2", &ReplayMessage{Key: k, Last: true, ID: id})
+	b.network.replay("b2", k, items)
+	b.network.tell("b2", &ReplayMessage{Key: k, Last: true, ID: id})
 	var got []Item
-	frame := b.frames["b2"]
+	frame := b.network.frames["b2"]
 	for i, m := range frame {
 		r := m.(*ReplayMessage)
 		size := 0

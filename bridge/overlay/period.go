@@ -13,26 +13,26 @@ func (b *Broker) passTime() {
 	}
 	period := Instant(b.cfg.Heartbeat)
 	b.period += (1 + (b.now-b.period)/period) * period
-	if len(b.conns) > 0 {
+	if len(b.edge.conns) > 0 {
 		b.put(&Heartbeat{Message: protocol.Heartbeat{Op: protocol.OpHeartbeat, Broker: string(b.cfg.ID), Time: b.now.Seconds()}})
 	}
 	before := b.now - Instant(b.cfg.Inbox.Keep)
-	for _, s := range slices.Clone(b.order) {
+	for _, s := range slices.Clone(b.edge.order) {
 		switch {
 		case s.elsewhere != 0 && s.elsewhere+leasePeriods*period < b.now: // L4
-			b.forgetElsewhere(s)
+			b.edge.forgetElsewhere(s)
 			continue
 		case s.conn == nil && s.seen < before:
-			b.forget(s)
+			b.edge.forget(s)
 			continue
 		}
-		b.refreshKeys(s)
-		b.passAwaits(s)
-		b.settleStates(s)
+		b.edge.refreshKeys(s)
+		b.edge.passAwaits(s)
+		b.edge.settleStates(s)
 		if s.elsewhere != 0 {
-			b.handTold(s)
+			b.edge.handTold(s)
 		}
-		b.settleLate(s)
+		b.edge.settleLate(s)
 		for _, in := range s.inboxes { // L1: the edge is here, so refreshing is no message
 			if in.entry != nil {
 				in.entry.seen = b.now
@@ -42,21 +42,21 @@ func (b *Broker) passTime() {
 	}
 	if b.networked {
 		b.passLeases()
-		b.passRosters()
-		b.register(false)
-		b.lookUpAll()
-		b.forgetDirectory()
-		b.holdRefused()
-		b.nameFresh("")
-		b.forgetBrokers()
-		b.announce()
-		b.forgetCalls()
+		b.edge.passRosters()
+		b.source.register(false)
+		b.edge.lookUpAll()
+		b.registry.forgetDirectory()
+		b.registry.holdRefused()
+		b.registry.nameFresh("")
+		b.network.forgetBrokers()
+		b.network.announce()
+		b.network.forgetCalls()
 	}
 }
 
 // forget takes away the session of a client that was absent for the session
 // time (L4), and its key, which nobody unsubscribed: a new stamp (L5).
-func (b *Broker) forget(s *session) {
+func (b *edge) forget(s *session) {
 	had := s.local != nil
 	for _, in := range slices.Clone(s.inboxes) {
 		b.dropKey(in)
@@ -64,6 +64,6 @@ func (b *Broker) forget(s *session) {
 	b.dropSession(s)
 	b.stats.Forgotten++
 	if had {
-		b.newStamp()
+		b.source.newStamp()
 	}
 }

@@ -190,8 +190,8 @@ func TestNaming(t *testing.T) {
 // checkNaming: what the registry has named for the clients of an edge is what
 // their sets can match, as far as the registry knows the sets.
 func (m *mesh) checkNaming(t *rapid.T, edge *Broker) {
-	d := &m.brokers["b00"].directory
-	for _, s := range edge.order {
+	d := m.brokers["b00"].registry
+	for _, s := range edge.edge.order {
 		w := d.clients[s.client]
 		if w == nil || w.session != s.birth || w.hash != s.hash || !w.known {
 			continue

@@ -15,22 +15,21 @@ const gracePeriods = leasePeriods
 
 // claim brings what a broker advertises up to date, and gives the names in it
 // to brokers.
-func (b *Broker) claim(id BrokerID, robots []*robot) {
-	d := &b.directory
-	r := d.brokers[id]
+func (b *registry) claim(id BrokerID, robots []*robot) {
+	r := b.brokers[id]
 	before := r.robots
 	touched := map[string]bool{}
 	r.robots = make(map[string]*robot, len(robots))
 	for _, one := range robots {
 		old := before[one.name]
 		if old == nil && r.robots[one.name] == nil {
-			d.claims[one.name]++
+			b.claims[one.name]++
 		}
 		if old == nil || old.refused != one.refused {
 			touched[one.name] = true
 		}
 		if old == nil || !old.matchesAs(one) {
-			d.fresh[one.name] = true
+			b.fresh[one.name] = true
 		}
 		r.robots[one.name] = one
 	}
@@ -39,8 +38,8 @@ func (b *Broker) claim(id BrokerID, robots []*robot) {
 			continue
 		}
 		touched[name] = true
-		if d.claims[name]--; d.claims[name] == 0 {
-			delete(d.claims, name)
+		if b.claims[name]--; b.claims[name] == 0 {
+			delete(b.claims, name)
 		}
 	}
 	b.holdAll(touched, id)
@@ -54,36 +53,35 @@ func (r *robot) matchesAs(o *robot) bool {
 
 // holdAll gives names to brokers, and tells those whose refusals have changed,
 // one of which is named.
-func (b *Broker) holdAll(names map[string]bool, also BrokerID) {
-	d := &b.directory
-	settled := d.began+gracePeriods*Instant(b.cfg.Heartbeat) <= b.now
+func (b *registry) holdAll(names map[string]bool, also BrokerID) {
+	settled := b.began+gracePeriods*Instant(b.cfg.Heartbeat) <= b.now
 	contested := false
 	for name := range names { // each by itself: order decides nothing
-		before := d.holders[name]
-		d.hold(name, settled)
-		if d.holders[name] != before {
-			d.fresh[name] = true
+		before := b.holders[name]
+		b.hold(name, settled)
+		if b.holders[name] != before {
+			b.fresh[name] = true
 		}
-		contested = contested || d.claims[name] > 1 || d.holders[name] != before && before != ""
+		contested = contested || b.claims[name] > 1 || b.holders[name] != before && before != ""
 	}
 	if contested {
-		for _, id := range slices.Sorted(maps.Keys(d.brokers)) {
+		for _, id := range slices.Sorted(maps.Keys(b.brokers)) {
 			b.refuse(id)
 		}
-	} else if d.brokers[also] != nil {
+	} else if b.brokers[also] != nil {
 		b.refuse(also)
 	}
 }
 
 // hold gives a name to a broker: the one that has it, as long as it advertises
 // it; else the lowest that was not refused it; else, after a while, the lowest.
-func (d *directory) hold(name string, settled bool) {
-	before := d.holders[name]
-	if r := d.brokers[before]; r != nil && r.robots[name] != nil {
+func (b *registry) hold(name string, settled bool) {
+	before := b.holders[name]
+	if r := b.brokers[before]; r != nil && r.robots[name] != nil {
 		return
 	}
 	var first, refused BrokerID
-	for id, r := range d.brokers { // the lowest: order decides nothing
+	for id, r := range b.brokers { // the lowest: order decides nothing
 		switch one := r.robots[name]; {
 		case one == nil:
 		case one.refused && (refused == "" || id < refused):
@@ -96,19 +94,18 @@ func (d *directory) hold(name string, settled bool) {
 		first = refused
 	}
 	if first == "" {
-		delete(d.holders, name)
+		delete(b.holders, name)
 	} else {
-		d.holders[name] = first
+		b.holders[name] = first
 	}
 }
 
 // holdRefused looks once a period at the names that nobody has.
-func (b *Broker) holdRefused() {
-	d := &b.directory
+func (b *registry) holdRefused() {
 	free := map[string]bool{}
-	for _, r := range d.brokers { // all of them: order decides nothing
+	for _, r := range b.brokers { // all of them: order decides nothing
 		for _, f := range r.refused {
-			if d.holders[f.Robot] == "" {
+			if b.holders[f.Robot] == "" {
 				free[f.Robot] = true
 			}
 		}
@@ -120,17 +117,16 @@ func (b *Broker) holdRefused() {
 
 // refuse tells a broker which of its robots are refused, and which others were
 // for the sake of one of its own, if that is news.
-func (b *Broker) refuse(id BrokerID) {
-	d := &b.directory
-	r := d.brokers[id]
+func (b *registry) refuse(id BrokerID) {
+	r := b.brokers[id]
 	var refused, rivals []Refusal
 	for _, name := range slices.Sorted(maps.Keys(r.robots)) {
-		holder := d.holders[name]
+		holder := b.holders[name]
 		switch {
 		case holder != id:
 			refused = append(refused, Refusal{Robot: name, Broker: holder})
-		case d.claims[name] > 1:
-			rivals = append(rivals, Refusal{Robot: name, Broker: d.rival(name, id)})
+		case b.claims[name] > 1:
+			rivals = append(rivals, Refusal{Robot: name, Broker: b.rival(name, id)})
 		}
 	}
 	if slices.Equal(refused, r.refused) && slices.Equal(rivals, r.rivals) {
@@ -142,8 +138,8 @@ func (b *Broker) refuse(id BrokerID) {
 }
 
 // rival gives the lowest broker beside one that advertises a name.
-func (d *directory) rival(name string, but BrokerID) (lowest BrokerID) {
-	for id, r := range d.brokers { // the lowest: order decides nothing
+func (b *registry) rival(name string, but BrokerID) (lowest BrokerID) {
+	for id, r := range b.brokers { // the lowest: order decides nothing
 		if id != but && r.robots[name] != nil && (lowest == "" || id < lowest) {
 			lowest = id
 		}
@@ -151,13 +147,13 @@ func (d *directory) rival(name string, but BrokerID) (lowest BrokerID) {
 	return lowest
 }
 
-func (b *Broker) tellRefusals(id BrokerID) {
-	r := b.directory.brokers[id]
-	b.route(id, &Refusals{Version: r.refusals, Refused: r.refused, Rivals: r.rivals})
+func (b *registry) tellRefusals(id BrokerID) {
+	r := b.brokers[id]
+	b.network.route(id, &Refusals{Version: r.refusals, Refused: r.refused, Rivals: r.rivals})
 }
 
 // onRefusals takes the registry's word on this broker's robots.
-func (b *Broker) onRefusals(m *Refusals) {
+func (b *source) onRefusals(m *Refusals) {
 	b.refusals = m.Version
 	holders, rivals := map[string]BrokerID{}, map[string]BrokerID{}
 	for _, f := range m.Refused {
@@ -188,7 +184,7 @@ func (b *Broker) onRefusals(m *Refusals) {
 }
 
 // isRefused tells whether a robot's name is another broker's.
-func (b *Broker) isRefused(robot string) bool {
+func (b *source) isRefused(robot string) bool {
 	if b.refusals == 0 {
 		return false
 	}

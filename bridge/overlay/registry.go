@@ -179,7 +179,7 @@ func (r *robots) anyCanMatch(sub *sub) bool {
 
 // advertise registers a robot: sets that can match it come into the local
 // registry now (6).
-func (b *Broker) advertise(in *Advertise) {
+func (b *source) advertise(in *Advertise) {
 	r := b.robot(in.Robot)
 	r.world, r.devices, r.bounds = in.World, slices.Clone(in.Devices), slices.Clone(in.Bounds)
 	if in.Devices != nil && r.devices == nil {
@@ -187,7 +187,7 @@ func (b *Broker) advertise(in *Advertise) {
 	}
 	b.selectors.event++
 	b.advertised()
-	for _, s := range b.order {
+	for _, s := range b.edge.order {
 		if s.local == nil && s.elsewhere == 0 && s.selects(&b.selectors, r.name) && s.anySub(r.canMatch) {
 			b.enter(s, nil)
 		}
@@ -195,7 +195,7 @@ func (b *Broker) advertise(in *Advertise) {
 }
 
 // robot gives the robot's registration, a new one if need be.
-func (b *Broker) robot(name string) *robot {
+func (b *source) robot(name string) *robot {
 	r := b.robots.named[name]
 	if r == nil {
 		r = &robot{name: name, now: &Availability{Robot: name, Since: b.now}}
@@ -210,14 +210,14 @@ func (b *Broker) robot(name string) *robot {
 }
 
 // advertised has what has changed told to the registry.
-func (b *Broker) advertised() {
+func (b *source) advertised() {
 	b.robots.changes = max(b.robots.changes+1, uint64(max(b.now, 0)))
 	b.hastenRegister()
 }
 
 // withdraw takes an advertisement back. Keys stay: a source broker once named
 // stays named until the session ends (G1).
-func (b *Broker) withdraw(in *Withdraw) {
+func (b *source) withdraw(in *Withdraw) {
 	r := b.robots.named[in.Robot]
 	if r == nil {
 		return

@@ -15,47 +15,47 @@ func (b *Broker) restore(records []Record) {
 		}
 		switch r := r.(type) {
 		case *StampRecord:
-			b.stamp = max(b.stamp, r.Stamp)
+			b.source.stamp = max(b.source.stamp, r.Stamp)
 		case *SessionRecord:
-			s := b.sessions[r.Client]
+			s := b.edge.sessions[r.Client]
 			if s == nil {
-				s = b.newSession(r.Client, r.Session, r.Epoch)
+				s = b.edge.newSession(r.Client, r.Session, r.Epoch)
 			}
 			s.birth, s.epoch, s.unsure = r.Session, r.Epoch, r.Unsure
 		case *SessionEnded:
-			if s := b.sessions[r.Client]; s != nil {
+			if s := b.edge.sessions[r.Client]; s != nil {
 				for _, in := range slices.Clone(s.inboxes) {
-					b.leave(in)
+					b.edge.leave(in)
 				}
-				b.endSession(s)
+				b.edge.endSession(s)
 			}
 		case *SubscriptionRecord:
-			if s := b.sessions[r.Client]; s != nil && r.Subscription != nil {
-				added := b.addSub(s, r.Subscription, r.Subscription.Hash(), r.Born)
+			if s := b.edge.sessions[r.Client]; s != nil && r.Subscription != nil {
+				added := b.edge.addSub(s, r.Subscription, r.Subscription.Hash(), r.Born)
 				added.born, added.since = r.Born, Epoch{}
 				s.epoch.Revision = max(s.epoch.Revision, r.Born)
 			}
 		case *SubscriptionEnded:
-			if s := b.sessions[r.Client]; s != nil && s.subs[r.ID] != nil {
-				b.endSub(s, s.subs[r.ID])
+			if s := b.edge.sessions[r.Client]; s != nil && s.subs[r.ID] != nil {
+				b.edge.endSub(s, s.subs[r.ID])
 			}
 		case *EntryRecord:
-			b.restoreEntry(r)
+			b.source.restoreEntry(r)
 		case *EntryEnded:
 			if in := b.stored(r.Handle); in != nil {
-				b.dropKey(in)
+				b.edge.dropKey(in)
 			}
 		case *EntrySubscription:
-			if e := b.entries[r.Handle]; e != nil && e.session == nil && r.Subscription != nil {
+			if e := b.source.entries[r.Handle]; e != nil && e.session == nil && r.Subscription != nil {
 				b.putSub(e.members, r.Subscription, r.Subscription.Hash(), r.Born).born = r.Born
 			}
 		case *EntrySubscriptionEnded:
-			if e := b.entries[r.Handle]; e != nil && e.session == nil && e.members.subs[r.ID] != nil {
+			if e := b.source.entries[r.Handle]; e != nil && e.session == nil && e.members.subs[r.ID] != nil {
 				b.takeSub(e.members, e.members.subs[r.ID])
 				e.members.ends++
 			}
 		case *GivenRecord:
-			b.restoreGiven(r)
+			b.source.restoreGiven(r)
 		case *AckedRecord:
 			if in := b.stored(r.Handle); in != nil {
 				in.buf.drop(r.Num)
@@ -64,15 +64,15 @@ func (b *Broker) restore(records []Record) {
 				}
 			}
 		case *GapRecord:
-			b.restoreGap(r)
+			b.source.restoreGap(r)
 		case *PassedRecord:
-			b.restorePassed(r)
+			b.source.restorePassed(r)
 		case *StateRecord:
-			if e := b.entries[r.Handle]; e != nil && r.Reading != nil {
+			if e := b.source.entries[r.Handle]; e != nil && r.Reading != nil {
 				e.trues.put(r.ID, r.Reading, r.Values, r.Seq)
 			}
 		case *StatesEnded:
-			switch e := b.entries[r.Handle]; {
+			switch e := b.source.entries[r.Handle]; {
 			case e == nil:
 			case r.ID == "":
 				clear(e.trues)
@@ -80,7 +80,7 @@ func (b *Broker) restore(records []Record) {
 				delete(e.trues, r.ID)
 			}
 		case *ToldRecord:
-			if s := b.sessions[r.Client]; s != nil {
+			if s := b.edge.sessions[r.Client]; s != nil {
 				s.restoreTold(r)
 			}
 		}
@@ -92,19 +92,19 @@ func (b *Broker) restore(records []Record) {
 
 // stored gives what a handle in records names.
 func (b *Broker) stored(h Handle) *inbox {
-	if e := b.entries[h]; e != nil {
+	if e := b.source.entries[h]; e != nil {
 		return e.inbox
 	}
-	return b.far[h]
+	return b.edge.far[h]
 }
 
-func (b *Broker) restoreEntry(r *EntryRecord) {
+func (b *source) restoreEntry(r *EntryRecord) {
 	b.lastHandle = max(b.lastHandle, r.Handle)
 	if r.Key.Source != b.cfg.ID {
-		b.restoreFar(r)
+		b.edge.restoreFar(r)
 		return
 	}
-	s := b.sessionOf(r.Key)
+	s := b.edge.sessionOf(r.Key)
 	e := b.entries[r.Handle]
 	if e == nil {
 		if s == nil && !r.Own || b.keys[r.Key] != nil {
@@ -121,7 +121,7 @@ func (b *Broker) restoreEntry(r *EntryRecord) {
 	case !r.Own && e.session == nil && s != nil && s.local == nil:
 		b.freeSet(e.members)
 		e.members, e.inbox.members, e.session, e.inbox.session = s.set, s.set, s, s
-		b.addInbox(s, e.inbox)
+		b.edge.addInbox(s, e.inbox)
 	}
 	if e.set != r.Set || len(e.sets) == 0 {
 		e.sets.add(r.Set, r.Epoch)
@@ -139,7 +139,7 @@ func (b *Broker) restoreEntry(r *EntryRecord) {
 
 // restoreFar brings back the inbox of a key whose source is elsewhere, without
 // what it held: the source sends that again.
-func (b *Broker) restoreFar(r *EntryRecord) {
+func (b *edge) restoreFar(r *EntryRecord) {
 	s := b.sessionOf(r.Key)
 	if s == nil || b.far[r.Handle] != nil || b.inboxOf(r.Key) != nil {
 		return
@@ -151,7 +151,7 @@ func (b *Broker) restoreFar(r *EntryRecord) {
 	b.addInbox(s, in)
 }
 
-func (b *Broker) restoreGiven(r *GivenRecord) {
+func (b *source) restoreGiven(r *GivenRecord) {
 	for _, hit := range r.Hits {
 		e := b.entries[hit.Handle]
 		if e == nil || r.Reading == nil {
@@ -174,12 +174,12 @@ func (b *Broker) restoreGiven(r *GivenRecord) {
 // waitedSince is when something began to wait that the store has, by the clock of
 // this life. That of the earlier one may have been set otherwise: the time is not
 // in the future, and half of what an inbox keeps things is left.
-func (b *Broker) waitedSince(at Instant) Instant {
+func (b *step) waitedSince(at Instant) Instant {
 	return min(b.now, max(at, b.now-Instant(b.cfg.Inbox.Keep)/2))
 }
 
 // restoreGap puts a gap in the place of what is there of it.
-func (b *Broker) restoreGap(r *GapRecord) {
+func (b *source) restoreGap(r *GapRecord) {
 	e := b.entries[r.Handle]
 	if e == nil || r.To < r.From || r.To <= e.buf.num {
 		return
@@ -206,7 +206,7 @@ func (b *Broker) restoreGap(r *GapRecord) {
 	e.next = max(e.next, r.To+1)
 }
 
-func (b *Broker) restorePassed(r *PassedRecord) {
+func (b *source) restorePassed(r *PassedRecord) {
 	e := b.entries[r.Handle]
 	if e == nil {
 		return
@@ -223,38 +223,38 @@ func (b *Broker) restorePassed(r *PassedRecord) {
 // are left go into the matcher.
 func (b *Broker) start(lost bool) {
 	b.started = true
-	b.ownWhole = b.ownVersion()
+	b.source.ownWhole = b.source.ownVersion()
 	b.period = b.now + Instant(b.cfg.Heartbeat)
-	known := b.stamp
+	known := b.source.stamp
 	if known == 0 || lost {
-		b.newStamp()
+		b.source.newStamp()
 	} else {
-		b.record(&StampRecord{Stamp: b.stamp})
+		b.record(&StampRecord{Stamp: b.source.stamp})
 	}
-	for _, h := range slices.Sorted(maps.Keys(b.entries)) {
-		e := b.entries[h]
+	for _, h := range slices.Sorted(maps.Keys(b.source.entries)) {
+		e := b.source.entries[h]
 		e.seen, e.known = b.now, e.next-1
 		if e.session == nil && lost {
-			b.dropKey(e.inbox) // it ends by gone
+			b.edge.dropKey(e.inbox) // it ends by gone
 			continue
 		}
-		b.restart(e)
+		b.source.restart(e)
 		if lost && !e.inbox.ended {
 			e.inbox.ended = true
-			b.recordEntry(e)
+			b.source.recordEntry(e)
 		}
 		b.conflateAll(e.inbox)
 	}
-	for _, s := range slices.Clone(b.order) {
+	for _, s := range slices.Clone(b.edge.order) {
 		s.seen, s.blind = b.now, true
-		if !lost || b.doubt(s) {
-			b.startSession(s)
+		if !lost || b.edge.doubt(s) {
+			b.edge.startSession(s)
 		}
 	}
-	for _, h := range slices.Sorted(maps.Keys(b.entries)) { // all robots are away now
-		if e := b.entries[h]; !e.inbox.ended {
+	for _, h := range slices.Sorted(maps.Keys(b.source.entries)) { // all robots are away now
+		if e := b.source.entries[h]; !e.inbox.ended {
 			for _, robot := range e.trues.robots() {
-				b.endStatesOf(e, robot)
+				b.source.endStatesOf(e, robot)
 			}
 		}
 	}
@@ -264,7 +264,7 @@ func (b *Broker) start(lost bool) {
 // client has now is not known. Keys to other source brokers, which know it, are
 // left to them until the client's hello: a renewal would bring an old set back.
 // Without others nothing is left of it, and it is forgotten.
-func (b *Broker) doubt(s *session) (stays bool) {
+func (b *edge) doubt(s *session) (stays bool) {
 	for _, in := range slices.Clone(s.inboxes) {
 		if in.far != nil {
 			b.dropKey(in)
@@ -281,7 +281,7 @@ func (b *Broker) doubt(s *session) (stays bool) {
 
 // restart begins an entry's life whose edge is elsewhere: it has no route until
 // the edge renews (S6). One whose store was lost ends by gone.
-func (b *Broker) restart(e *entry) {
+func (b *source) restart(e *entry) {
 	if e.session == nil {
 		e.installed = e.set
 		b.install(e, true, nil, e.members.sorted(), nil)
@@ -290,23 +290,23 @@ func (b *Broker) restart(e *entry) {
 
 // startSession finds the session's live key, or makes the one that follows
 // the keys that the store lost.
-func (b *Broker) startSession(s *session) {
+func (b *edge) startSession(s *session) {
 	for _, in := range slices.Clone(s.inboxes) {
 		switch {
 		case in.ended && in.buf.empty():
 			b.leave(in)
 		case in.far != nil: // B1: it has no way up
-			b.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, hash: s.hash}
+			b.network.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, hash: s.hash}
 		case !in.ended && s.local == nil:
 			s.local = in.entry
-			b.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
+			b.network.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
 			in.entry.installed = in.entry.set
-			b.install(in.entry, true, nil, s.sorted(), nil)
+			b.source.install(in.entry, true, nil, s.sorted(), nil)
 		case !in.ended:
 			b.leave(in) // no store of ours has two
 		}
 	}
 	if s.local == nil && slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID }) {
-		b.enter(s, nil)
+		b.source.enter(s, nil)
 	}
 }

@@ -19,31 +19,31 @@ type route struct {
 	lease Instant    // until when it lives without a refresh; an edge's own have none
 }
 
-func (b *Broker) lease() Instant { return b.now + leasePeriods*Instant(b.cfg.Heartbeat) }
+func (b *step) lease() Instant { return b.now + leasePeriods*Instant(b.cfg.Heartbeat) }
 
 // local tells whether the client's edge is here.
-func (b *Broker) local(r *route) bool { return r.down == b.cfg.ID }
+func (b *step) local(r *route) bool { return r.down == b.cfg.ID }
 
 // newestEpoch gives the newest epoch that is known of a key: that of its
 // route; a source broker that lost the route in a crash has it in its store.
-func (b *Broker) newestEpoch(k Key) (epoch Epoch, num uint64, known bool) {
+func (b *network) newestEpoch(k Key) (epoch Epoch, num uint64, known bool) {
 	if r := b.routes[k]; r != nil {
 		return r.epoch, r.num, true
 	}
-	if e := b.keys[k]; e != nil {
+	if e := b.source.keys[k]; e != nil {
 		return e.epoch, e.buf.num, true
 	}
 	return Epoch{}, 0, false
 }
 
 // onSubscribe takes a neighbour's subscribe: S1 to S7.
-func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
+func (b *network) onSubscribe(from BrokerID, m *SubscribeMessage) {
 	k := m.Key
 	if b.isDead(k) { // U3
 		b.tell(from, &GoneMessage{Key: k})
 		return
 	}
-	b.hearOf(from, k, m.Epoch, m.Known)
+	b.source.hearOf(from, k, m.Epoch, m.Known)
 	if newest, num, known := b.newestEpoch(k); known && newest.Compare(m.Epoch) > 0 { // S1
 		b.fetch(from, k, newest, num, FetchID{}, "")
 		return
@@ -53,7 +53,7 @@ func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
 		return
 	}
 	source := k.Source == b.cfg.ID
-	if source && !b.takeInFrom(from, m) { // S7
+	if source && !b.source.takeInFrom(from, m) { // S7
 		return
 	}
 	path := m.Path
@@ -75,18 +75,18 @@ func (b *Broker) onSubscribe(from BrokerID, m *SubscribeMessage) {
 		if m.Missing != nil && (m.Missing.From > 0 || !made) {
 			missing = *m.Missing
 		}
-		b.fill(b.keys[k], missing)
+		b.source.fill(b.source.keys[k], missing)
 	}
 }
 
 // turn is S5: this broker is the junction.
-func (b *Broker) turn(r *route, from BrokerID, m *SubscribeMessage, path []BrokerID) {
+func (b *network) turn(r *route, from BrokerID, m *SubscribeMessage, path []BrokerID) {
 	old, changed := r.down, r.hash != m.Hash
 	r.epoch, r.down, r.num, r.hash, r.lease = m.Epoch, from, m.Num, m.Hash, b.lease()
-	r.known = max(r.known, m.Known, b.knownOf(r.key))
+	r.known = max(r.known, m.Known, b.edge.knownOf(r.key))
 	switch {
 	case old == b.cfg.ID:
-		b.towards(r.key, b.handOver(r.key, m.Epoch, m.Num), "")
+		b.towards(r.key, b.edge.handOver(r.key, m.Epoch, m.Num), "")
 	case old != from:
 		b.fetch(old, r.key, m.Epoch, m.Num, FetchID{}, "")
 	}
@@ -100,7 +100,7 @@ func (b *Broker) turn(r *route, from BrokerID, m *SubscribeMessage, path []Broke
 }
 
 // join sends the subscription on to the next broker of a path that begins here.
-func (b *Broker) join(r *route, path []BrokerID, set *SetChange, missing *Missing) {
+func (b *network) join(r *route, path []BrokerID, set *SetChange, missing *Missing) {
 	if len(path) > 1 {
 		if _, up := b.topology.links[path[1]]; up {
 			r.up, r.rest = path[1], path
@@ -119,12 +119,12 @@ func (b *Broker) join(r *route, path []BrokerID, set *SetChange, missing *Missin
 
 // broken takes note that the way up is lost. B1: an edge renews by another
 // path. B2: others take the route away and tell the broker below.
-func (b *Broker) broken(r *route, state *LinkState) {
+func (b *network) broken(r *route, state *LinkState) {
 	r.up = ""
 	if b.local(r) {
 		b.stats.Orphaned++
-		if in := b.inboxOf(r.key); in != nil && in.far != nil && in.far.renewed < b.period {
-			b.renewals = append(b.renewals, in)
+		if in := b.edge.inboxOf(r.key); in != nil && in.far != nil && in.far.renewed < b.period {
+			b.edge.renewals = append(b.edge.renewals, in)
 		}
 		return
 	}
@@ -134,7 +134,7 @@ func (b *Broker) broken(r *route, state *LinkState) {
 
 // takeInFrom takes the set of a key whose edge is elsewhere into the local
 // registry (S7). It tells whether the key goes on.
-func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
+func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	e := b.keys[m.Key]
 	ended := e != nil && e.inbox.ended // its store was lost: it gives no more numbers
 	home := b.home(m.Key)              // an edge that does not know the session's key here asks for another
@@ -142,8 +142,8 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
 	unclear := !forgotten && (full || !b.brings(e, m))
 	if forgotten || unclear {
-		if r := b.routes[m.Key]; r != nil && r.down == from {
-			delete(b.routes, m.Key)
+		if r := b.network.routes[m.Key]; r != nil && r.down == from {
+			delete(b.network.routes, m.Key)
 		}
 	}
 	switch {
@@ -156,11 +156,11 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 		if home != nil {
 			next = home.key.Stamp
 		}
-		b.tell(from, &GoneMessage{Key: m.Key, Stamp: next})
+		b.network.tell(from, &GoneMessage{Key: m.Key, Stamp: next})
 		return false
 	case unclear:
 		b.stats.Unclear++
-		b.tell(from, &BrokenMessage{Key: m.Key})
+		b.network.tell(from, &BrokenMessage{Key: m.Key})
 		return false
 	}
 	if e == nil {
@@ -189,18 +189,18 @@ func (b *Broker) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 
 // giveRest gives what the store has left of a sequence that has ended to an
 // edge that is elsewhere, before it is told so.
-func (b *Broker) giveRest(from BrokerID, e *entry, m *SubscribeMessage) {
+func (b *source) giveRest(from BrokerID, e *entry, m *SubscribeMessage) {
 	first := m.Num + 1
 	if m.Missing != nil {
 		first = max(first, m.Missing.From)
 	}
 	items := b.itemsOf(e.inbox, first, e.next-1)
 	b.countResent(e, items)
-	b.replay(from, m.Key, items)
+	b.network.replay(from, m.Key, items)
 }
 
 // brings tells whether the message lets the source have the set that it names.
-func (b *Broker) brings(e *entry, m *SubscribeMessage) bool {
+func (b *source) brings(e *entry, m *SubscribeMessage) bool {
 	switch {
 	case e != nil && e.members.hash == m.Hash:
 		return true
@@ -230,7 +230,7 @@ func (s *set) diff(whole []Member) (drop []string, put []Member) {
 }
 
 // changeMembers changes the set of an entry whose edge is elsewhere.
-func (b *Broker) changeMembers(e *entry, drop []string, put []Member, whole bool) {
+func (b *source) changeMembers(e *entry, drop []string, put []Member, whole bool) {
 	if whole {
 		e.sets = nil
 	}
@@ -255,7 +255,7 @@ func (b *Broker) changeMembers(e *entry, drop []string, put []Member, whole bool
 
 // moveAway leaves an entry without its session: the client's edge is elsewhere
 // from now on. The set stays with the entry.
-func (b *Broker) moveAway(e *entry) {
+func (b *source) moveAway(e *entry) {
 	s := e.session
 	copied := newSet()
 	for _, old := range s.sorted() {
@@ -283,7 +283,7 @@ func (b *Broker) moveAway(e *entry) {
 }
 
 // rebirth corrects when a subscription began, as the source broker here counts.
-func (b *Broker) rebirth(s *session, sub *sub, born uint64) {
+func (b *edge) rebirth(s *session, sub *sub, born uint64) {
 	if sub.born == born {
 		return
 	}
@@ -295,12 +295,12 @@ func (b *Broker) rebirth(s *session, sub *sub, born uint64) {
 
 // moveHere gives an entry to the client's session: its edge is here from now
 // on. It gives what changes in the set by that.
-func (b *Broker) moveHere(e *entry, s *session) (drop []string, put []*sub) {
+func (b *source) moveHere(e *entry, s *session) (drop []string, put []*sub) {
 	old := e.members
 	for _, now := range s.sorted() {
 		before := old.subs[now.ID]
 		if before != nil {
-			b.rebirth(s, now, before.born)
+			b.edge.rebirth(s, now, before.born)
 			now.failed = now.failed || before.failed && before.hash == now.hash
 		}
 		if before == nil || before.hash != now.hash {
@@ -316,13 +316,13 @@ func (b *Broker) moveHere(e *entry, s *session) (drop []string, put []*sub) {
 	s.epoch.Revision = max(s.epoch.Revision, e.set+1)
 	for _, now := range put {
 		if old.subs[now.ID] == nil {
-			b.rebirth(s, now, s.epoch.Revision)
+			b.edge.rebirth(s, now, s.epoch.Revision)
 		}
 	}
 	b.freeSet(old)
 	e.members, e.inbox.members = s.set, s.set
 	e.session, e.inbox.session, s.local = s, s, e
 	e.seen = b.now
-	b.addInbox(s, e.inbox)
+	b.edge.addInbox(s, e.inbox)
 	return drop, put
 }

@@ -197,7 +197,7 @@ func (s *set) wants(name string) bool {
 }
 
 // attached gives the session of a connection, or answers that there is none.
-func (b *Broker) attached(c Conn, id string) *session {
+func (b *edge) attached(c Conn, id string) *session {
 	if conn := b.conns[c]; conn != nil {
 		conn.heard = b.now
 		return conn.session
@@ -208,7 +208,7 @@ func (b *Broker) attached(c Conn, id string) *session {
 
 // Subscription gives a subscription of the client on conn, to merge an update with.
 func (b *Broker) Subscription(c Conn, id string) (*Subscription, bool) {
-	if conn := b.conns[c]; conn != nil {
+	if conn := b.edge.conns[c]; conn != nil {
 		if sub := conn.session.subs[id]; sub != nil {
 			return sub.Subscription, true
 		}
@@ -217,7 +217,7 @@ func (b *Broker) Subscription(c Conn, id string) (*Subscription, bool) {
 }
 
 // disconnected leaves the session without its client.
-func (b *Broker) disconnected(c Conn) {
+func (b *edge) disconnected(c Conn) {
 	conn := b.conns[c]
 	if conn == nil {
 		return
@@ -230,7 +230,7 @@ func (b *Broker) disconnected(c Conn) {
 }
 
 // detach takes a session's connection away: all that it has not acknowledged waits again.
-func (b *Broker) detach(s *session) {
+func (b *edge) detach(s *session) {
 	b.noteSeen(s)
 	delete(b.conns, s.conn.id)
 	b.usage.conns--
@@ -251,7 +251,7 @@ func (b *Broker) detach(s *session) {
 
 // endSession takes a session away, with its keys: its client has begun
 // another, or it is forgotten.
-func (b *Broker) endSession(s *session) {
+func (b *edge) endSession(s *session) {
 	if s.conn != nil {
 		b.detach(s)
 	}
@@ -262,7 +262,7 @@ func (b *Broker) endSession(s *session) {
 }
 
 // dropSession takes a session away whose keys have gone.
-func (b *Broker) dropSession(s *session) {
+func (b *edge) dropSession(s *session) {
 	b.freeSet(s.set)
 	delete(b.sessions, s.client)
 	b.usage.sessions--
@@ -277,7 +277,7 @@ func (b *Broker) dropSession(s *session) {
 func bySession(s *session, client string) int { return cmp.Compare(s.client, client) }
 
 // newSession begins to keep a client.
-func (b *Broker) newSession(client string, birth Session, epoch Epoch) *session {
+func (b *edge) newSession(client string, birth Session, epoch Epoch) *session {
 	s := &session{client: client, birth: birth, epoch: epoch, began: b.now, seen: b.now, set: newSet()}
 	b.sessions[client] = s
 	b.usage.sessions++

@@ -9,14 +9,14 @@ import (
 
 // nextRevision counts the session's revisions: higher than the last, and than
 // any that a lost store may have known.
-func (b *Broker) nextRevision(s *session) uint64 {
+func (b *edge) nextRevision(s *session) uint64 {
 	s.epoch.Revision = max(s.epoch.Revision+1, uint64(max(b.now, 0)))
 	return s.epoch.Revision
 }
 
 // addSub puts a subscription into the set, in the place of one of the same id
 // that it updates.
-func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revision uint64) *sub {
+func (b *edge) addSub(s *session, subscription *Subscription, hash Hash, revision uint64) *sub {
 	known := s.subs[subscription.ID] != nil
 	added := b.putSub(s.set, subscription, hash, revision)
 	if !known {
@@ -29,7 +29,7 @@ func (b *Broker) addSub(s *session, subscription *Subscription, hash Hash, revis
 	return added
 }
 
-func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision uint64) *sub {
+func (b *step) putSub(s *set, subscription *Subscription, hash Hash, revision uint64) *sub {
 	added := &sub{Subscription: subscription, born: revision, begun: revision, hash: hash, selector: b.selectors.acquire(subscription)}
 	if old := s.subs[added.ID]; old != nil {
 		added.born, added.begun, added.since = old.born, old.begun, old.since
@@ -48,7 +48,7 @@ func (b *Broker) putSub(s *set, subscription *Subscription, hash Hash, revision 
 }
 
 // freeSet lets go of a set.
-func (b *Broker) freeSet(s *set) {
+func (b *step) freeSet(s *set) {
 	for _, sub := range s.subs { // order decides nothing: they are counted only
 		b.selectors.giveBack(sub.selector)
 	}
@@ -69,7 +69,7 @@ func change(from Hash, drop []string, put []*sub) *SetChange {
 	return c
 }
 
-func (b *Broker) takeSub(s *set, old *sub) {
+func (b *step) takeSub(s *set, old *sub) {
 	delete(s.subs, old.ID)
 	s.hash = s.hash.sub(old.hash)
 	s.bytes -= old.size()
@@ -85,7 +85,7 @@ func (b *Broker) takeSub(s *set, old *sub) {
 }
 
 // endSub takes a subscription out of the set for good.
-func (b *Broker) endSub(s *session, old *sub) {
+func (b *edge) endSub(s *session, old *sub) {
 	b.takeSub(s.set, old)
 	delete(s.states, old.ID)
 	s.endedAt = s.epoch
@@ -96,7 +96,7 @@ func (b *Broker) endSub(s *session, old *sub) {
 	}
 }
 
-func (b *Broker) subscribe(in *Subscribe) {
+func (b *edge) subscribe(in *Subscribe) {
 	id := in.Subscription.ID
 	s := b.attached(in.Conn, id)
 	if s == nil {
@@ -127,7 +127,7 @@ func (b *Broker) subscribe(in *Subscribe) {
 
 // refused refuses a subscription, or its new form, for which the limits leave
 // no room: it would make the set larger by so many bytes.
-func (b *Broker) refused(s *session, c Conn, sub *Subscription, more, size int) bool {
+func (b *edge) refused(s *session, c Conn, sub *Subscription, more, size int) bool {
 	refusal := b.setFits(s.bytes + size)
 	if refusal == nil && size > 0 {
 		refusal = b.hasRoomFor(0, int64(more), int64(size))
@@ -140,7 +140,7 @@ func (b *Broker) refused(s *session, c Conn, sub *Subscription, more, size int) 
 }
 
 // busy refuses a change while more than a set's worth of them waits for the matcher.
-func (b *Broker) busy(s *session, c Conn, id string) bool {
+func (b *edge) busy(s *session, c Conn, id string) bool {
 	if len(s.pending) < b.cfg.Subscriptions+1000 {
 		return false
 	}
@@ -148,7 +148,7 @@ func (b *Broker) busy(s *session, c Conn, id string) bool {
 	return true
 }
 
-func (b *Broker) update(in *Update) {
+func (b *edge) update(in *Update) {
 	id := in.Subscription.ID
 	s := b.attached(in.Conn, id)
 	if s == nil {
@@ -175,7 +175,7 @@ func (b *Broker) update(in *Update) {
 	b.changeSet(s, before, nil, []*sub{added}, []*sub{added}, false)
 }
 
-func (b *Broker) unsubscribe(in *Unsubscribe) {
+func (b *edge) unsubscribe(in *Unsubscribe) {
 	s := b.attached(in.Conn, in.ID)
 	if s == nil {
 		return
@@ -197,17 +197,17 @@ func (b *Broker) unsubscribe(in *Unsubscribe) {
 // changeSet brings a change of a session's set to the source brokers (S3, S7)
 // and sees that subscribed follows for those to be told. What hello changes
 // has gone to those elsewhere.
-func (b *Broker) changeSet(s *session, before Hash, drop []string, put, tell []*sub, hello bool) {
+func (b *edge) changeSet(s *session, before Hash, drop []string, put, tell []*sub, hello bool) {
 	away := b.networked && b.registryAway()
 	for _, sub := range tell {
 		p := pending{id: sub.ID, hello: hello, fresh: !hello && s.selectors[sub.selector] == 1, since: b.now}
 		p.away, p.lookup, p.counts = away, b.networked && !away && !hello && s.hash != before, !hello
 		s.pending = append(s.pending, p)
 	}
-	if s.local == nil && slices.ContainsFunc(put, b.robots.anyCanMatch) { // of the others it is known that none can
-		b.enter(s, tell)
+	if s.local == nil && slices.ContainsFunc(put, b.source.robots.anyCanMatch) { // of the others it is known that none can
+		b.source.enter(s, tell)
 	} else if s.local != nil {
-		b.takeIn(s.local, drop, put, tell)
+		b.source.takeIn(s.local, drop, put, tell)
 	}
 	if s.local != nil {
 		for i := range s.pending[len(s.pending)-len(tell):] {
@@ -224,7 +224,7 @@ func (b *Broker) changeSet(s *session, before Hash, drop []string, put, tell []*
 
 // changeElsewhere brings a change of the set to the other source brokers that
 // the session has keys to, and asks the registry for more.
-func (b *Broker) changeElsewhere(s *session, before Hash, drop []string, put []*sub) {
+func (b *edge) changeElsewhere(s *session, before Hash, drop []string, put []*sub) {
 	var c *SetChange
 	for _, in := range slices.Clone(s.inboxes) {
 		if in.far != nil && !in.ended {
@@ -239,7 +239,7 @@ func (b *Broker) changeElsewhere(s *session, before Hash, drop []string, put []*
 
 // settlePending tells of the subscriptions that are in force now. The client
 // is ready for notifications when all that its hello listed are.
-func (b *Broker) settlePending(s *session) {
+func (b *edge) settlePending(s *session) {
 	rest := s.pending[:0]
 	waits := false
 	for _, p := range s.pending {
@@ -259,7 +259,7 @@ func (b *Broker) settlePending(s *session) {
 
 // settleEnding answers those who wait for a subscription that ends now: each
 // subscribe and update has its subscribed, before the reply to what ends it.
-func (b *Broker) settleEnding(s *session, id string) {
+func (b *edge) settleEnding(s *session, id string) {
 	for _, p := range s.pending {
 		if p.id == id {
 			p.fresh = false // what its robots do is not wanted any more
@@ -278,7 +278,7 @@ func (s *session) uncounted(id string) bool {
 }
 
 // settleLate tells of those that have waited for others for a period.
-func (b *Broker) settleLate(s *session) {
+func (b *edge) settleLate(s *session) {
 	late := false
 	for i := range s.pending {
 		p := &s.pending[i]
@@ -294,7 +294,7 @@ func (b *Broker) settleLate(s *session) {
 }
 
 // tellSubscribed says that a subscription is in force.
-func (b *Broker) tellSubscribed(s *session, p pending) {
+func (b *edge) tellSubscribed(s *session, p pending) {
 	sub := s.subs[p.id]
 	if sub == nil || s.conn == nil {
 		return
@@ -311,7 +311,7 @@ func (b *Broker) tellSubscribed(s *session, p pending) {
 	if p.away && !p.hello { // G3
 		message.Sources = []string{}
 		message.Warning = "the registry is out of reach: robots of other brokers are found when it is back"
-	} else if (p.missing || !b.networked) && !b.robots.anyCanMatch(sub) {
+	} else if (p.missing || !b.networked) && !b.source.robots.anyCanMatch(sub) {
 		message.Warning = "nobody has registered a robot that this can match"
 	}
 	b.send(s.conn.id, message)
@@ -323,7 +323,7 @@ func (b *Broker) tellSubscribed(s *session, p pending) {
 // installed says that the matcher tests by a set: this is the point in the
 // sequence where it takes over. Its subscribed goes out before the first
 // notification that it matched.
-func (b *Broker) installed(in *Installed) {
+func (b *source) installed(in *Installed) {
 	e := b.entries[in.Handle]
 	if e == nil || in.Set > e.set {
 		return
@@ -338,16 +338,16 @@ func (b *Broker) installed(in *Installed) {
 				sub.robots = in.Robots[p.id]
 			}
 		}
-		b.settlePending(s)
+		b.edge.settlePending(s)
 	}
 	b.giveEarly(e)
 	if e.session != nil {
-		b.settleStates(e.session)
+		b.edge.settleStates(e.session)
 	}
 }
 
 // tellInstalled tells an edge that is elsewhere how many robots match.
-func (b *Broker) tellInstalled(e *entry, in *Installed) {
+func (b *source) tellInstalled(e *entry, in *Installed) {
 	m := &EventMessage{}
 	for _, id := range slices.Sorted(maps.Keys(in.Robots)) {
 		if e.members.subs[id] != nil {
@@ -361,7 +361,7 @@ func (b *Broker) tellInstalled(e *entry, in *Installed) {
 }
 
 // becomeReady lets notifications go: all that hello listed has had its subscribed.
-func (b *Broker) becomeReady(s *session) {
+func (b *edge) becomeReady(s *session) {
 	s.conn.ready = true
 	b.tellRosters(s, func(id BrokerID) uint64 { return s.upTo[id] })
 	if s.anySub(func(sub *sub) bool { return sub.untold != nil }) {
@@ -378,7 +378,7 @@ func (b *Broker) becomeReady(s *session) {
 }
 
 // runFailed tells a subscription's owner once that it failed while it ran.
-func (b *Broker) runFailed(in *RunFailed) {
+func (b *source) runFailed(in *RunFailed) {
 	b.stats.RunFailures++
 	e := b.entries[in.Handle]
 	if e == nil {
@@ -398,11 +398,11 @@ func (b *Broker) runFailed(in *RunFailed) {
 		b.event(e, &EventMessage{Error: message})
 		return
 	}
-	b.tellFailed(e.session, sub, message)
+	b.edge.tellFailed(e.session, sub, message)
 }
 
 // tellFailed tells a subscription's owner that it failed, once.
-func (b *Broker) tellFailed(s *session, sub *sub, message *protocol.Error) {
+func (b *edge) tellFailed(s *session, sub *sub, message *protocol.Error) {
 	if sub.failed {
 		return
 	}

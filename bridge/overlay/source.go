@@ -45,13 +45,13 @@ type early struct {
 
 // newStamp begins another life of the local registry: keys that are made from
 // now on are others than those that have been forgotten.
-func (b *Broker) newStamp() {
+func (b *source) newStamp() {
 	b.stamp = max(Stamp(b.now), b.stamp+1)
 	b.record(&StampRecord{Stamp: b.stamp})
 }
 
 // outlive sees that keys made from now on are others than one that has ended.
-func (b *Broker) outlive(k Key) {
+func (b *source) outlive(k Key) {
 	if k.Stamp >= b.stamp {
 		b.stamp = k.Stamp
 		b.newStamp()
@@ -60,9 +60,9 @@ func (b *Broker) outlive(k Key) {
 
 // enter makes a key for the session at this source broker (S7) with the whole
 // set; the matcher is asked how many robots match those of tell.
-func (b *Broker) enter(s *session, tell []*sub) {
+func (b *source) enter(s *session, tell []*sub) {
 	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.stamp}
-	if b.isDead(key) { // its session ended, and is said again
+	if b.network.isDead(key) { // its session ended, and is said again
 		b.outlive(key)
 		key.Stamp = b.stamp
 	}
@@ -70,21 +70,21 @@ func (b *Broker) enter(s *session, tell []*sub) {
 		if e.session == nil && e.epoch.Compare(s.epoch) < 0 {
 			b.adopt(e, s, 0, tell)
 		} else if e.session == nil { // S1
-			b.attachedElsewhere(s, e.epoch)
+			b.edge.attachedElsewhere(s, e.epoch)
 		}
 		return
 	}
 	e := b.newEntry(key, s.set, s.epoch)
 	e.session, e.inbox.session, s.local = s, s, e
-	b.addInbox(s, e.inbox)
-	b.routes[key] = &route{key: key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
+	b.edge.addInbox(s, e.inbox)
+	b.network.routes[key] = &route{key: key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
 	b.recordEntry(e)
 	b.install(e, true, nil, s.sorted(), tell)
 }
 
 // home gives the live key here of a key's session, whatever its stamp; nil if
 // there is none.
-func (b *Broker) home(k Key) *entry {
+func (b *source) home(k Key) *entry {
 	k.Stamp = 0
 	if e := b.homes[k]; e != nil && !e.inbox.ended {
 		return e
@@ -93,7 +93,7 @@ func (b *Broker) home(k Key) *entry {
 }
 
 // index makes an entry be found by its key.
-func (b *Broker) index(e *entry) {
+func (b *source) index(e *entry) {
 	b.entries[e.handle], b.keys[e.key] = e, e
 	b.usage.keys++
 	k := e.key
@@ -102,7 +102,7 @@ func (b *Broker) index(e *entry) {
 }
 
 // newEntry puts a key into the local registry.
-func (b *Broker) newEntry(key Key, members *set, epoch Epoch) *entry {
+func (b *source) newEntry(key Key, members *set, epoch Epoch) *entry {
 	b.lastHandle++
 	e := &entry{handle: b.lastHandle, key: key, members: members, epoch: epoch, set: epoch.Revision, next: 1, seen: b.now}
 	e.buf = &buffer{usage: &b.usage}
@@ -113,16 +113,16 @@ func (b *Broker) newEntry(key Key, members *set, epoch Epoch) *entry {
 }
 
 // newSetOf counts a change of the set.
-func (b *Broker) newSetOf(e *entry) {
+func (b *source) newSetOf(e *entry) {
 	e.set = max(e.set+1, e.epoch.Revision)
 	e.sets.add(e.set, e.epoch)
 }
 
 // takeIn takes a change of the set (S7). The change is a point in the
 // sequence: see installed.
-func (b *Broker) takeIn(e *entry, drop []string, put, tell []*sub) {
+func (b *source) takeIn(e *entry, drop []string, put, tell []*sub) {
 	e.epoch = e.session.epoch
-	if r := b.routes[e.key]; r != nil {
+	if r := b.network.routes[e.key]; r != nil {
 		r.epoch, r.hash = e.epoch, e.members.hash
 	}
 	if len(drop)+len(put) > 0 {
@@ -137,7 +137,7 @@ func (b *Broker) takeIn(e *entry, drop []string, put, tell []*sub) {
 	}
 }
 
-func (b *Broker) install(e *entry, whole bool, drop []string, put, tell []*sub) {
+func (b *source) install(e *entry, whole bool, drop []string, put, tell []*sub) {
 	e.asked++
 	out := &Install{Handle: e.handle, Set: e.set, Whole: whole, Drop: drop}
 	for _, sub := range put {
@@ -149,7 +149,7 @@ func (b *Broker) install(e *entry, whole bool, drop []string, put, tell []*sub) 
 	b.put(out)
 }
 
-func (b *Broker) recordEntry(e *entry) {
+func (b *source) recordEntry(e *entry) {
 	if e.inbox.stored() {
 		b.record(&EntryRecord{
 			Handle: e.handle, Key: e.key, Epoch: e.epoch, Set: e.set, Next: e.next, Num: e.buf.num, Ended: e.inbox.ended, Own: e.session == nil,
@@ -158,7 +158,7 @@ func (b *Broker) recordEntry(e *entry) {
 }
 
 // remove takes a key out of the local registry, with all it retained.
-func (b *Broker) remove(e *entry) {
+func (b *source) remove(e *entry) {
 	delete(b.entries, e.handle)
 	b.usage.keys--
 	if b.keys[e.key] == e {
@@ -182,7 +182,7 @@ func (b *Broker) remove(e *entry) {
 }
 
 // matched gives each key that a reading matched its next number.
-func (b *Broker) matched(m *Matched) {
+func (b *source) matched(m *Matched) {
 	b.stats.Readings++
 	if b.isRefused(m.Reading.Robot) {
 		b.stats.Stray++
@@ -209,7 +209,7 @@ func (b *Broker) matched(m *Matched) {
 }
 
 // give numbers a notification, retains it and delivers it if it may go.
-func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision uint64, given *GivenRecord) *GivenRecord {
+func (b *source) give(e *entry, r *Reading, names []protocol.Matched, revision uint64, given *GivenRecord) *GivenRecord {
 	seq := e.next
 	e.next++
 	b.stats.Given++
@@ -229,7 +229,7 @@ func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision u
 	}
 	e.buf.push(seq, r, e.buf.share(names, revision, e.members.ends, namesSize(names)), b.now)
 	b.sendDown(e, r, newHit(e.key, seq, e.points.at(seq), names))
-	b.pump(e.inbox)
+	b.edge.pump(e.inbox)
 	if e.buf.next < len(e.buf.items) {
 		b.bound(e.inbox)
 	}
@@ -237,20 +237,20 @@ func (b *Broker) give(e *entry, r *Reading, names []protocol.Matched, revision u
 }
 
 // lose declares numbers that were given but cannot be held.
-func (b *Broker) lose(in *inbox, from, to uint64) {
+func (b *source) lose(in *inbox, from, to uint64) {
 	b.stats.Lost[WhyOverflow] += to - from + 1
 	g := in.buf.pushGap(from, to, WhyOverflow, b.now)
 	b.recordGap(in, g, from)
 	if in.session == nil && in.entry != nil {
 		in.entry.quiet, in.entry.known = false, to
-		b.towards(in.key, []Item{{Kind: ItemGap, From: from, To: to, Why: WhyOverflow}}, "")
+		b.network.towards(in.key, []Item{{Kind: ItemGap, From: from, To: to, Why: WhyOverflow}}, "")
 	}
-	b.pump(in)
+	b.edge.pump(in)
 }
 
 // holdEarly keeps what was tested by a set that is not in force yet. When
 // there is no room the oldest go: their numbers become a gap.
-func (b *Broker) holdEarly(e *entry, r *Reading, names []protocol.Matched, set uint64) {
+func (b *source) holdEarly(e *entry, r *Reading, names []protocol.Matched, set uint64) {
 	held := early{reading: r, names: names, set: set, size: itemSize(r, names)}
 	e.early = append(e.early, held)
 	e.earlyBytes += held.size
@@ -266,7 +266,7 @@ func (b *Broker) holdEarly(e *entry, r *Reading, names []protocol.Matched, set u
 }
 
 // giveEarly numbers what has waited for the sets that are in force now.
-func (b *Broker) giveEarly(e *entry) {
+func (b *source) giveEarly(e *entry) {
 	if e.earlyLost > 0 {
 		from := e.next
 		e.next += e.earlyLost
@@ -292,7 +292,7 @@ func (b *Broker) giveEarly(e *entry) {
 	}
 }
 
-func (b *Broker) dropEarly(e *entry) {
+func (b *source) dropEarly(e *entry) {
 	for _, w := range e.early {
 		b.usage.early -= int64(w.size)
 	}
@@ -301,20 +301,20 @@ func (b *Broker) dropEarly(e *entry) {
 
 // adopt brings a key home whose client has attached here (S5, or S4 after a
 // crash): what the source retains becomes its inbox.
-func (b *Broker) adopt(e *entry, s *session, num uint64, tell []*sub) {
+func (b *source) adopt(e *entry, s *session, num uint64, tell []*sub) {
 	drop, put := b.moveHere(e, s)
 	e.buf.unsend()
-	b.acknowledge(e.inbox, num)
+	b.edge.acknowledge(e.inbox, num)
 	e.inbox.told, e.inbox.resumed = e.buf.num, e.buf.num
-	r := b.routes[e.key]
+	r := b.network.routes[e.key]
 	if r == nil {
 		r = &route{key: e.key}
-		b.routes[e.key] = r
+		b.network.routes[e.key] = r
 	}
 	old := r.down
 	r.down, r.up, r.rest = b.cfg.ID, "", nil
 	b.takeIn(e, drop, put, tell)
 	if old != "" && old != b.cfg.ID {
-		b.fetch(old, e.key, r.epoch, e.buf.num, FetchID{}, "")
+		b.network.fetch(old, e.key, r.epoch, e.buf.num, FetchID{}, "")
 	}
 }

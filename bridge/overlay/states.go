@@ -91,7 +91,7 @@ func (t trueStates) robots() []string {
 // endStates gives that states which were true of a robot have ended: it is away.
 // Most are told by the robot's session as it ends; not those of a session that
 // ended with the broker's process.
-func (b *Broker) endStates(robot string) {
+func (b *source) endStates(robot string) {
 	var with []*entry
 	for _, e := range b.entries {
 		if len(e.trues) > 0 && !e.inbox.ended {
@@ -104,7 +104,7 @@ func (b *Broker) endStates(robot string) {
 	}
 }
 
-func (b *Broker) endStatesOf(e *entry, robot string) {
+func (b *source) endStatesOf(e *entry, robot string) {
 	all, readings := e.trues.of(robot)
 	for _, names := range all {
 		for i := range names {
@@ -122,7 +122,7 @@ func (b *Broker) endStatesOf(e *entry, robot string) {
 }
 
 // forgetStates forgets the states of subscriptions that end or begin anew.
-func (b *Broker) forgetStates(e *entry, drop []string, put []*sub) {
+func (b *source) forgetStates(e *entry, drop []string, put []*sub) {
 	forget := func(id string) {
 		if e.trues[id] == nil {
 			return
@@ -217,7 +217,7 @@ func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Mat
 // that states are false which were true of robots whose broker is out of reach,
 // once all that had come of that broker is sent. And that true ones are given
 // again, once it is back.
-func (b *Broker) settleStates(s *session) {
+func (b *edge) settleStates(s *session) {
 	if len(s.states) == 0 || s.conn == nil || !s.conn.ready {
 		return
 	}
@@ -250,9 +250,9 @@ func (b *Broker) settleStates(s *session) {
 // false: by a notification of its key here, which goes out at once or not at all.
 // One that came later could come behind what that broker gives when it is back.
 // So it is stored as passed over, and passed over when the connection ends.
-func (b *Broker) tellInPlace(s *session, st *farState, id string) {
+func (b *edge) tellInPlace(s *session, st *farState, id string) {
 	if s.local == nil {
-		b.enter(s, nil)
+		b.source.enter(s, nil)
 	}
 	e := s.local
 	if e == nil || s.conn == nil || e.set > e.installed {
@@ -261,7 +261,7 @@ func (b *Broker) tellInPlace(s *session, st *farState, id string) {
 	no, seq := false, e.next
 	r := *st.reading
 	r.Arrived, r.refs = 0, 0
-	if given := b.give(e, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}}, e.set, nil); given != nil {
+	if given := b.source.give(e, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}}, e.set, nil); given != nil {
 		b.record(&PassedRecord{Handle: e.handle, From: seq, To: seq})
 	}
 	if i, found := e.buf.find(seq); found && i >= e.buf.next { // something waits before it, or the window has no room
@@ -274,7 +274,7 @@ func (b *Broker) tellInPlace(s *session, st *farState, id string) {
 
 // passInPlace passes over what was told in the place of source brokers and not
 // acknowledged: the connection is gone. Its hello shows what the client has had.
-func (b *Broker) passInPlace(s *session) {
+func (b *edge) passInPlace(s *session) {
 	for _, of := range s.states { // each by itself: order decides nothing
 		for _, st := range of {
 			if in := s.inboxOf(st.by); in != nil && in.entry != nil {
@@ -306,7 +306,7 @@ func (s *session) unsent(source BrokerID) bool {
 }
 
 // giveOr gives a notification of the newest set, or keeps it until that is in force.
-func (b *Broker) giveOr(e *entry, r *Reading, names []protocol.Matched) {
+func (b *source) giveOr(e *entry, r *Reading, names []protocol.Matched) {
 	if e.set > e.installed {
 		b.holdEarly(e, r, names, e.set)
 	} else {
@@ -317,7 +317,7 @@ func (b *Broker) giveOr(e *entry, r *Reading, names []protocol.Matched) {
 // askAgain has a source broker that is back give again what is true of a robot,
 // if the client was told in its place that it is false, or may have been: what
 // it was told at an edge that is dead nobody knows.
-func (b *Broker) askAgain(s *session, v *roster, robot string) {
+func (b *edge) askAgain(s *session, v *roster, robot string) {
 	var all []StateAgain
 	for id, of := range s.states { // a list to be sorted: order decides nothing
 		if st := of[robot]; st != nil && st.over != 0 && st.source == v.broker {
@@ -337,7 +337,7 @@ func (b *Broker) askAgain(s *session, v *roster, robot string) {
 	for _, again := range all {
 		again.Key = in.key
 		if v.broker == b.cfg.ID {
-			b.giveAgain(in.entry, &again)
+			b.source.giveAgain(in.entry, &again)
 		} else if !slices.Contains(v.again, again) {
 			v.again = append(v.again, again)
 			v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
@@ -352,7 +352,7 @@ func (b *Broker) askAgain(s *session, v *roster, robot string) {
 
 // askAll does so for all of a source broker's robots that are up, if the client's
 // edge before is dead and the client has not said which it takes for away.
-func (b *Broker) askAll(s *session, id BrokerID) {
+func (b *edge) askAll(s *session, id BrokerID) {
 	v := b.rosterOf(id)
 	if v == nil || v.out || s.listed || !b.hears(s, id) {
 		return
@@ -365,7 +365,7 @@ func (b *Broker) askAll(s *session, id BrokerID) {
 }
 
 // onAgain is what a source broker does then.
-func (b *Broker) onAgain(again *StateAgain) {
+func (b *source) onAgain(again *StateAgain) {
 	e := b.keys[again.Key]
 	if a := b.own.robots[again.Robot]; e != nil && !e.inbox.ended && a != nil && a.Up {
 		b.giveAgain(e, again)
@@ -374,7 +374,7 @@ func (b *Broker) onAgain(again *StateAgain) {
 
 // giveAgain gives each by itself, with the reading that it was given with: an edge
 // leaves out what the client has.
-func (b *Broker) giveAgain(e *entry, again *StateAgain) {
+func (b *source) giveAgain(e *entry, again *StateAgain) {
 	yes := true
 	for _, id := range slices.Sorted(maps.Keys(e.trues)) {
 		st := e.trues[id][again.Robot]

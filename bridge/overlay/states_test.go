@@ -51,7 +51,7 @@ func TestStatesAfterAKill(t *testing.T) {
 		return &Subscription{Subscription: protocol.Subscription{ID: id, Condition: condition, Trigger: protocol.TriggerChange}}
 	}
 	state := func(robot string, seq float64, is bool, ids ...string) {
-		e := b.entries[1]
+		e := b.source.entries[1]
 		hit := Hit{Handle: e.handle, Set: e.set}
 		for _, id := range ids {
 			hit.Names = append(hit.Names, protocol.Matched{ID: id, State: &is})
@@ -60,7 +60,7 @@ func TestStatesAfterAKill(t *testing.T) {
 	}
 	begin()
 	step(&Hello{Conn: 1, Client: "c", Subscriptions: []*Subscription{change("a", "x"), change("b", "x"), change("c", "x")}})
-	session, word := b.order[0].birth.String(), b.order[0].local.inbox.word
+	session, word := b.edge.order[0].birth.String(), b.edge.order[0].local.inbox.word
 	state("r1", 1, true, "a", "b", "c")
 	state("r2", 2, true, "a")
 	state("r2", 3, false, "a")

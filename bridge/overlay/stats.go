@@ -104,9 +104,9 @@ func (s *Stats) LimitCounts() (gaveWay, refused map[string]uint64) {
 // Stats gives the counts as they are now.
 func (b *Broker) Stats() Stats {
 	s := b.stats
-	s.Clients, s.Attached, s.Keys, s.HeldBytes = len(b.sessions), len(b.conns), len(b.entries), b.usage.readings+b.usage.early
+	s.Clients, s.Attached, s.Keys, s.HeldBytes = len(b.edge.sessions), len(b.edge.conns), len(b.source.entries), b.usage.readings+b.usage.early
 	s.Memory, s.MemoryLimit, s.Disk, s.DiskLimit = b.usage.memory(), b.cfg.Memory, b.usage.disk(), b.cfg.Disk
-	for _, session := range b.order {
+	for _, session := range b.edge.order {
 		s.Subscriptions += len(session.subs)
 		for _, in := range session.inboxes {
 			s.Waiting += in.buf.count
@@ -149,23 +149,23 @@ type SourceInfo struct {
 
 // Clients tells of all sessions, by client; a runtime's lists are made of it.
 func (b *Broker) Clients() []ClientInfo {
-	all := make([]ClientInfo, 0, len(b.order))
-	for _, s := range b.order {
-		all = append(all, b.client(s))
+	all := make([]ClientInfo, 0, len(b.edge.order))
+	for _, s := range b.edge.order {
+		all = append(all, b.edge.client(s))
 	}
 	return all
 }
 
 // Client tells of the session on a connection.
 func (b *Broker) Client(c Conn) (ClientInfo, bool) {
-	conn := b.conns[c]
+	conn := b.edge.conns[c]
 	if conn == nil {
 		return ClientInfo{}, false
 	}
-	return b.client(conn.session), true
+	return b.edge.client(conn.session), true
 }
 
-func (b *Broker) client(s *session) ClientInfo {
+func (b *edge) client(s *session) ClientInfo {
 	owner, id := ClientOf(s.client)
 	info := ClientInfo{Client: id, Owner: owner, Session: sessionWord(owner, s.birth), Attachment: s.epoch.Attachment, Attached: s.conn != nil, Elsewhere: s.elsewhere != 0, Seen: s.seen}
 	if s.conn != nil {
@@ -193,19 +193,19 @@ type RobotInfo struct {
 
 // Robots tells of all robots that are registered, by name.
 func (b *Broker) Robots() []RobotInfo {
-	all := make([]RobotInfo, 0, len(b.robots.names))
-	for _, name := range b.robots.names {
-		r := b.robots.named[name]
+	all := make([]RobotInfo, 0, len(b.source.robots.names))
+	for _, name := range b.source.robots.names {
+		r := b.source.robots.named[name]
 		all = append(all, RobotInfo{r.name, r.world, r.devices, r.now.Up, r.now.Since})
 	}
 	return all
 }
 
 // Stamp gives the stamp that new keys get.
-func (b *Broker) Stamp() Stamp { return b.stamp }
+func (b *Broker) Stamp() Stamp { return b.source.stamp }
 
 // Source gives the word that new keys' notifications carry.
-func (b *Broker) Source() string { return SourceWord(b.cfg.ID, b.stamp) }
+func (b *Broker) Source() string { return SourceWord(b.cfg.ID, b.source.stamp) }
 
 // RouteInfo tells of one route.
 type RouteInfo struct {
@@ -218,8 +218,8 @@ type RouteInfo struct {
 
 // Routes tells of all routes, by key.
 func (b *Broker) Routes() []RouteInfo {
-	all := make([]RouteInfo, 0, len(b.routes))
-	for _, r := range b.routes {
+	all := make([]RouteInfo, 0, len(b.network.routes))
+	for _, r := range b.network.routes {
 		all = append(all, RouteInfo{r.key, r.epoch, r.down, r.up, r.num})
 	}
 	slices.SortFunc(all, func(r, s RouteInfo) int { return r.Key.Compare(s.Key) })
@@ -227,7 +227,7 @@ func (b *Broker) Routes() []RouteInfo {
 }
 
 // RouteCount tells how many there are.
-func (b *Broker) RouteCount() int { return len(b.routes) }
+func (b *Broker) RouteCount() int { return len(b.network.routes) }
 
 // KeyInfo tells of one key of the local registry.
 type KeyInfo struct {
@@ -240,8 +240,8 @@ type KeyInfo struct {
 
 // Keys tells of the local registry, by key.
 func (b *Broker) Keys() []KeyInfo {
-	all := make([]KeyInfo, 0, len(b.entries))
-	for _, e := range b.entries {
+	all := make([]KeyInfo, 0, len(b.source.entries))
+	for _, e := range b.source.entries {
 		all = append(all, KeyInfo{e.key, e.next - 1, e.buf.num, e.buf.count, e.members.hash})
 	}
 	slices.SortFunc(all, func(k, l KeyInfo) int { return k.Key.Compare(l.Key) })
@@ -250,8 +250,8 @@ func (b *Broker) Keys() []KeyInfo {
 
 // Left counts what a network leaves at a broker beside routes and keys.
 func (b *Broker) Left() (fetches, tombstones, inboxes int) {
-	for _, all := range b.fetches {
+	for _, all := range b.network.fetches {
 		fetches += len(all)
 	}
-	return fetches, len(b.dead), len(b.far)
+	return fetches, len(b.network.dead), len(b.edge.far)
 }

@@ -32,7 +32,7 @@ type told struct {
 // message of the roam takes up to two periods.
 const awaitPeriods = 3
 
-func (s *session) toldAway(b *Broker, v *roster, robot string) {
+func (s *session) toldAway(b *edge, v *roster, robot string) {
 	if s.away == nil {
 		s.away = map[string]BrokerID{}
 	}
@@ -41,13 +41,13 @@ func (s *session) toldAway(b *Broker, v *roster, robot string) {
 	b.recordTold(s, v.broker, v.version, robot, true)
 }
 
-func (s *session) toldUp(b *Broker, v *roster, robot string) {
+func (s *session) toldUp(b *edge, v *roster, robot string) {
 	delete(s.away, robot)
 	delete(s.missed, robot)
 	b.recordTold(s, v.broker, v.version, robot, false)
 }
 
-func (b *Broker) recordTold(s *session, source BrokerID, version uint64, robot string, away bool) {
+func (b *edge) recordTold(s *session, source BrokerID, version uint64, robot string, away bool) {
 	if version > 0 {
 		s.toldUpTo(source, version)
 	}
@@ -64,7 +64,7 @@ func (s *session) toldUpTo(source BrokerID, version uint64) {
 }
 
 // unfollow forgets what was told of robots that no subscription matches any more.
-func (b *Broker) unfollow(s *session) {
+func (b *edge) unfollow(s *session) {
 	for _, name := range slices.Sorted(maps.Keys(s.away)) {
 		if robot, _ := protocol.SplitAwayName(name); !s.wants(robot) {
 			source := s.away[name]
@@ -75,14 +75,14 @@ func (b *Broker) unfollow(s *session) {
 }
 
 // noteSeen notes up to where the client was told, for when it is not here.
-func (b *Broker) noteSeen(s *session) {
+func (b *edge) noteSeen(s *session) {
 	note := func(v *roster) {
 		if v == nil || v.version == 0 || !b.hears(s, v.broker) || s.upTo[v.broker] == v.version {
 			return
 		}
 		b.recordTold(s, v.broker, v.version, "", false)
 	}
-	note(&b.own)
+	note(&b.source.own)
 	for _, in := range s.inboxes {
 		note(b.rosters[in.key.Source])
 	}
@@ -90,7 +90,7 @@ func (b *Broker) noteSeen(s *session) {
 
 // awaitTold has a session that comes from another edge, or may have been at one,
 // wait for what was told there.
-func (b *Broker) awaitTold(s *session, free bool) {
+func (b *edge) awaitTold(s *session, free bool) {
 	s.roamed, s.free, s.states, s.blind = true, free, nil, true
 	if s.awaits == nil {
 		s.awaits = map[BrokerID]int{}
@@ -103,7 +103,7 @@ func (b *Broker) awaitTold(s *session, free bool) {
 
 // await has the session wait for what was told of a source broker's robots. If
 // that was nothing, all that changes from now on is to be told.
-func (b *Broker) await(s *session, id BrokerID) {
+func (b *edge) await(s *session, id BrokerID) {
 	s.awaits[id] = awaitPeriods
 	if v := b.rosterOf(id); v != nil && v.version > 0 && s.upTo[id] == 0 {
 		s.toldUpTo(id, v.version)
@@ -111,7 +111,7 @@ func (b *Broker) await(s *session, id BrokerID) {
 }
 
 // listAway takes the client's word for what it was told: it knows best.
-func (b *Broker) listAway(s *session, robots []string) {
+func (b *edge) listAway(s *session, robots []string) {
 	listed := make(map[string]bool, len(robots))
 	for _, robot := range robots {
 		listed[robot] = true
@@ -149,7 +149,7 @@ func (s *session) miss(robot string) {
 
 // passAwaits ends the waiting for edges that are dead. While the client is not
 // here it is told nothing, and what it was told stays unknown.
-func (b *Broker) passAwaits(s *session) {
+func (b *edge) passAwaits(s *session) {
 	if s.conn == nil {
 		return
 	}
@@ -171,23 +171,23 @@ func (s *session) noteTold(id BrokerID, attachment uint64) {
 
 // settleTold says that what is known here is what the client was told of a
 // source broker's robots.
-func (b *Broker) settleTold(s *session, id BrokerID) {
+func (b *edge) settleTold(s *session, id BrokerID) {
 	delete(s.awaits, id)
 	if v := b.rosterOf(id); v != nil {
 		b.tellRoster(s, v, s.upTo[id])
 	}
 }
 
-func (b *Broker) rosterOf(id BrokerID) *roster {
+func (b *edge) rosterOf(id BrokerID) *roster {
 	if id == b.cfg.ID {
-		return &b.own
+		return &b.source.own
 	}
 	return b.rosters[id]
 }
 
 // handTold hands over what the client of a session was told, to the edge where
 // it is now.
-func (b *Broker) handTold(s *session) {
+func (b *edge) handTold(s *session) {
 	if s.anonymous || s.newestEdge == "" || s.newestEdge == b.cfg.ID {
 		return
 	}
@@ -202,7 +202,7 @@ func (b *Broker) handTold(s *session) {
 	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
 		m.Away = append(m.Away, AwayRobot{robot, s.away[robot]})
 	}
-	if e := b.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}); e != nil {
+	if e := b.source.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}); e != nil {
 		for _, id := range slices.Sorted(maps.Keys(e.trues)) {
 			for _, robot := range slices.Sorted(maps.Keys(e.trues[id])) {
 				st := e.trues[id][robot]
@@ -217,11 +217,11 @@ func (b *Broker) handTold(s *session) {
 			}
 		}
 	}
-	b.route(s.newestEdge, m)
+	b.network.route(s.newestEdge, m)
 }
 
 // onTold takes what a client was told at an edge where it was before.
-func (b *Broker) onTold(m *Told) {
+func (b *edge) onTold(m *Told) {
 	s := b.sessions[m.Client]
 	if s == nil || s.birth != m.Session || m.Attachment >= s.epoch.Attachment {
 		return
@@ -229,7 +229,7 @@ func (b *Broker) onTold(m *Told) {
 	if s.elsewhere != 0 && s.newestEdge != "" && s.newestEdge != b.cfg.ID && s.newest > m.For { // it has gone on
 		onward := *m
 		onward.For = s.newest
-		b.route(s.newestEdge, &onward)
+		b.network.route(s.newestEdge, &onward)
 	}
 	if !s.roamed {
 		return
@@ -265,7 +265,7 @@ func (m *Told) covers(id BrokerID) bool {
 }
 
 // takeTold replaces what is known of the source brokers that are awaited.
-func (b *Broker) takeTold(s *session, m *Told, last bool) {
+func (b *edge) takeTold(s *session, m *Told, last bool) {
 	awaited := func(id BrokerID) bool {
 		_, is := s.awaits[id]
 		return (is || !s.follows(b, id)) && m.Attachment >= s.toldAt[id]

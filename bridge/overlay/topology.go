@@ -35,7 +35,7 @@ func newTopology() topology {
 }
 
 // linkUp begins a session with a neighbour: it is told all link states.
-func (b *Broker) linkUp(in *LinkUp) {
+func (b *network) linkUp(in *LinkUp) {
 	if in.Neighbour == "" || in.Neighbour == b.cfg.ID {
 		return
 	}
@@ -50,7 +50,7 @@ func (b *Broker) linkUp(in *LinkUp) {
 			b.tell(in.Neighbour, &b.topology.states[id].LinkState)
 		}
 	}
-	b.hastenRegister()
+	b.source.hastenRegister()
 }
 
 func (t *topology) setLink(neighbour BrokerID, session uint64) {
@@ -68,14 +68,14 @@ func (t *topology) dropLink(neighbour BrokerID) {
 }
 
 // linkDown ends it.
-func (b *Broker) linkDown(in *LinkDown) {
+func (b *network) linkDown(in *LinkDown) {
 	if session, up := b.topology.links[in.Neighbour]; up && session == in.Session {
 		b.lostLink(in.Neighbour)
 	}
 }
 
 // lostLink applies B1, B2 and F to what the link carried.
-func (b *Broker) lostLink(neighbour BrokerID) {
+func (b *network) lostLink(neighbour BrokerID) {
 	b.topology.dropLink(neighbour)
 	delete(b.frames, neighbour)
 	b.ownState()
@@ -101,7 +101,7 @@ func (b *Broker) lostLink(neighbour BrokerID) {
 }
 
 // ownState tells all neighbours which links are up.
-func (b *Broker) ownState() {
+func (b *network) ownState() {
 	number := uint64(max(b.now, 1))
 	if old := b.topology.states[b.cfg.ID]; old != nil {
 		number = max(number, old.Number+1)
@@ -109,14 +109,14 @@ func (b *Broker) ownState() {
 	b.numberOwnState(number)
 }
 
-func (b *Broker) numberOwnState(number uint64) {
+func (b *network) numberOwnState(number uint64) {
 	b.topology.announced = b.now
 	own := LinkState{Broker: b.cfg.ID, Number: number, URL: b.cfg.URL, Neighbours: slices.Clone(b.topology.near)}
 	b.keepState(&own)
 	b.flood(&own, "")
 }
 
-func (b *Broker) keepState(s *LinkState) {
+func (b *network) keepState(s *LinkState) {
 	old := b.topology.states[s.Broker]
 	b.topology.states[s.Broker] = &heardState{LinkState: *s, heard: b.now}
 	if old != nil && slices.Equal(old.Neighbours, s.Neighbours) {
@@ -126,7 +126,7 @@ func (b *Broker) keepState(s *LinkState) {
 	b.rerouted = true
 }
 
-func (b *Broker) flood(s *LinkState, but BrokerID) {
+func (b *network) flood(s *LinkState, but BrokerID) {
 	for _, id := range b.topology.near {
 		if id != but {
 			b.tell(id, s)
@@ -135,7 +135,7 @@ func (b *Broker) flood(s *LinkState, but BrokerID) {
 }
 
 // learn takes a link state in, and passes it on if it is news.
-func (b *Broker) learn(s *LinkState, from BrokerID) {
+func (b *network) learn(s *LinkState, from BrokerID) {
 	if s == nil || s.Broker == "" || len(s.Neighbours) > maxBrokers {
 		return
 	}
@@ -156,12 +156,12 @@ func (b *Broker) learn(s *LinkState, from BrokerID) {
 	}
 	b.keepState(s)
 	b.flood(s, from)
-	b.renewStranded()
+	b.edge.renewStranded()
 }
 
 // announce floods this broker's state again a few times in a session time, so
 // that those who have forgotten it, for whatever reason, learn of it again.
-func (b *Broker) announce() {
+func (b *network) announce() {
 	if b.now-b.topology.announced >= Instant(b.cfg.Inbox.Keep)/4 {
 		b.ownState()
 	}
@@ -169,13 +169,13 @@ func (b *Broker) announce() {
 
 // renewStranded has the keys here renewed that have no way up, now that there
 // may be one: at most once a period each.
-func (b *Broker) renewStranded() {
+func (b *edge) renewStranded() {
 	for _, s := range b.order {
 		for _, in := range s.inboxes {
 			if in.far == nil || in.ended || in.far.renewed >= b.period {
 				continue
 			}
-			if r := b.routes[in.key]; r != nil && r.up == "" {
+			if r := b.network.routes[in.key]; r != nil && r.up == "" {
 				b.renewals = append(b.renewals, in)
 			}
 		}
@@ -196,7 +196,7 @@ func (t *topology) usable(x, y BrokerID) bool {
 // path gives the shortest path to a broker, both ends in it: of several the
 // one whose next broker has the lowest id, at every step; so that paths to one
 // broker form a tree. Nil if there is none.
-func (b *Broker) path(to BrokerID) []BrokerID {
+func (b *network) path(to BrokerID) []BrokerID {
 	if to == b.cfg.ID {
 		return []BrokerID{to}
 	}
@@ -236,7 +236,7 @@ func (b *Broker) path(to BrokerID) []BrokerID {
 }
 
 // forgetBrokers forgets brokers that have been out of reach for the session time.
-func (b *Broker) forgetBrokers() {
+func (b *network) forgetBrokers() {
 	before := b.now - Instant(b.cfg.Inbox.Keep)
 	for id, s := range b.topology.states {
 		switch {
@@ -250,8 +250,10 @@ func (b *Broker) forgetBrokers() {
 	}
 }
 
-// LinkStates gives the network as this broker knows it, by broker.
-func (b *Broker) LinkStates() []LinkState {
+// LinkStates returns the network as this broker knows it, by broker.
+func (b *Broker) LinkStates() []LinkState { return b.network.linkStates() }
+
+func (b *network) linkStates() []LinkState {
 	all := make([]LinkState, 0, len(b.topology.states))
 	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
 		all = append(all, b.topology.states[id].LinkState)
@@ -261,7 +263,7 @@ func (b *Broker) LinkStates() []LinkState {
 
 // tell puts a message into the frame of this step to a neighbour. To one whose
 // link is down it is lost.
-func (b *Broker) tell(to BrokerID, m Message) {
+func (b *network) tell(to BrokerID, m Message) {
 	if _, up := b.topology.links[to]; !up {
 		b.stats.Undeliverable++
 		return
@@ -295,13 +297,13 @@ func joined(last, m Message) bool {
 }
 
 // flush gives out the frames of this step.
-func (b *Broker) flush() {
-	for len(b.renewals) > 0 {
-		in := b.renewals[0]
-		b.renewals = b.renewals[1:]
-		b.renewIfStranded(in)
+func (b *network) flush() {
+	for len(b.edge.renewals) > 0 {
+		in := b.edge.renewals[0]
+		b.edge.renewals = b.edge.renewals[1:]
+		b.edge.renewIfStranded(in)
 	}
-	b.renewals = nil
+	b.edge.renewals = nil
 	if len(b.frames) == 0 {
 		return
 	}
@@ -337,7 +339,7 @@ func strip(frame []Message) {
 }
 
 // frameReceived takes what one step of a neighbour sent, as a whole.
-func (b *Broker) frameReceived(in *FrameReceived) {
+func (b *network) frameReceived(in *FrameReceived) {
 	if session, up := b.topology.links[in.Neighbour]; !up || session != in.Session {
 		b.stats.Undeliverable += uint64(len(in.Messages))
 		return
@@ -347,7 +349,7 @@ func (b *Broker) frameReceived(in *FrameReceived) {
 	}
 }
 
-func (b *Broker) take(from BrokerID, m Message) {
+func (b *network) take(from BrokerID, m Message) {
 	if !b.counted(m) {
 		b.stats.Uncounted++
 		return

@@ -224,9 +224,9 @@ func (s *script) hello(d *datadriven.TestData, conn string) *Hello {
 
 // handle gives the live key of a client.
 func (s *script) handle(client string) Handle {
-	session := s.b.sessions[client]
+	session := s.b.edge.sessions[client]
 	if session == nil {
-		if conn := s.b.conns[s.conns[client]]; conn != nil {
+		if conn := s.b.edge.conns[s.conns[client]]; conn != nil {
 			session = conn.session
 		}
 	}
@@ -260,7 +260,7 @@ func (s *script) readings(d *datadriven.TestData, robot string) (all []Input) {
 				continue
 			}
 			hit := Hit{Handle: s.handle(a.Key), Set: set}
-			if e := s.b.entries[hit.Handle]; e != nil && set == 0 {
+			if e := s.b.source.entries[hit.Handle]; e != nil && set == 0 {
 				hit.Set = e.set
 			}
 			for _, id := range a.Vals {

@@ -95,7 +95,7 @@ func (l Limit) String() string {
 }
 
 // tooMuch counts a refusal and words it: what is too much, and what to do.
-func (b *Broker) tooMuch(l Limit, message string) *protocol.Error {
+func (b *step) tooMuch(l Limit, message string) *protocol.Error {
 	b.stats.Refused[l]++
 	return &protocol.Error{Code: protocol.Overloaded, Message: message}
 }
@@ -103,7 +103,7 @@ func (b *Broker) tooMuch(l Limit, message string) *protocol.Error {
 // hasRoomFor returns why there is no room for more sessions and subscriptions
 // with so many bytes of text, nil if there is. They take at most half of the
 // memory, so that inboxes have the other.
-func (b *Broker) hasRoomFor(sessions, subs, texts int64) *protocol.Error {
+func (b *step) hasRoomFor(sessions, subs, texts int64) *protocol.Error {
 	if b.usage.fixed()+sessions*(sessionMemory+keyMemory)+subs*subscriptionMemory+3*texts <= b.cfg.Memory/2 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (b *Broker) hasRoomFor(sessions, subs, texts int64) *protocol.Error {
 }
 
 // setFits returns why a client's set cannot become so large, nil if it can.
-func (b *Broker) setFits(size int) *protocol.Error {
+func (b *step) setFits(size int) *protocol.Error {
 	if size <= b.cfg.SetBytes {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (b *Broker) setFits(size int) *protocol.Error {
 
 // over returns the limit that is exceeded by more than keeping so many bytes
 // free leaves.
-func (b *Broker) over(free int64) (Limit, bool) {
+func (b *step) over(free int64) (Limit, bool) {
 	switch {
 	case b.usage.memory() > b.cfg.Memory-free:
 		return LimitMemory, true
@@ -153,7 +153,7 @@ func (b *Broker) relieve() {
 		if in.buf.count < before {
 			b.stats.GaveWay[limit]++
 			in.buf.trim()
-			b.pump(in)
+			b.edge.pump(in)
 		}
 		if !over {
 			return
@@ -171,14 +171,14 @@ func (b *Broker) yielding() []*inbox {
 		since  Instant
 	}
 	var all []place
-	for _, s := range b.order {
+	for _, s := range b.edge.order {
 		for _, in := range s.inboxes {
 			if in.buf.count > in.buf.flight.count {
 				all = append(all, place{in, s.conn == nil, s.seen})
 			}
 		}
 	}
-	for _, e := range b.awayEntries() {
+	for _, e := range b.source.awayEntries() {
 		if e.buf.count > 0 {
 			all = append(all, place{inbox: e.inbox})
 		}

@@ -31,7 +31,7 @@ func TestSetBytes(t *testing.T) {
 		return s
 	}
 	b.Step(2, &Hello{Conn: 1, Client: "c", Subscriptions: []*Subscription{sub("a", 600), sub("b", 600)}})
-	if all := said(b); len(all) != 1 || all[0].Code != protocol.Overloaded || b.sessions["c"] != nil {
+	if all := said(b); len(all) != 1 || all[0].Code != protocol.Overloaded || b.edge.sessions["c"] != nil {
 		t.Fatalf("hello: %v", all)
 	}
 	b.Step(3, &Hello{Conn: 2, Client: "c", Subscriptions: []*Subscription{sub("a", 600)}})
@@ -47,7 +47,7 @@ func TestSetBytes(t *testing.T) {
 		}
 		check(t, b)
 	}
-	if got := b.sessions["c"].bytes; got != 900 {
+	if got := b.edge.sessions["c"].bytes; got != 900 {
 		t.Errorf("the set has %d bytes, expected 900", got)
 	}
 	if _, refused := statsOf(b).LimitCounts(); refused["subscription_bytes"] != 3 {
@@ -74,7 +74,7 @@ func TestGivesWay(t *testing.T) {
 			break
 		}
 	}
-	longest, other := b.order[0].inboxes[0].buf, b.order[1].inboxes[0].buf
+	longest, other := b.edge.order[0].inboxes[0].buf, b.edge.order[1].inboxes[0].buf
 	if !full() || longest.count >= other.count || uint64(other.count) != other.last {
 		t.Errorf("the longest absent client has %d left, the other %d of %d", longest.count, other.count, other.last)
 	}
@@ -106,7 +106,7 @@ func TestNoRoomForClients(t *testing.T) {
 		t.Errorf("%d clients were taken; %d bytes are used", attached, b.usage.memory())
 	}
 	b.Step(3, &Disconnected{Conn: 1})
-	b.Step(4, &Hello{Conn: 1000, Client: "c0", Session: b.sessions["c0"].birth.String()}) // it has its place
+	b.Step(4, &Hello{Conn: 1000, Client: "c0", Session: b.edge.sessions["c0"].birth.String()}) // it has its place
 	if all := said(b); len(all) > 0 {
 		t.Errorf("a client that comes back: %v", all[0])
 	}

@@ -211,7 +211,7 @@ func (w *world) step(in Input) {
 	l := &w.lives[len(w.lives)-1]
 	l.inputs = append(l.inputs, timed{w.now, in})
 	early := map[Handle]bool{} // more has waited for its set than there was room for
-	for h, e := range w.b.entries {
+	for h, e := range w.b.source.entries {
 		early[h] = e.earlyLost > 0
 	}
 	w.b.Step(w.now, in)
@@ -286,7 +286,7 @@ func (w *world) observe(r Record, early map[Handle]bool) {
 			k.lost[seq] = true
 		}
 		k.last = max(k.last, r.To)
-		in := w.b.entries[r.Handle].inbox
+		in := w.b.source.entries[r.Handle].inbox
 		full := in.buf.count >= w.cfg.Inbox.Count-1 || in.buf.bytes+400 > w.b.cfg.Inbox.Bytes || w.cfg.Disk > 0
 		if r.Why == WhyOverflow && !full && !early[r.Handle] {
 			w.t.Fatalf("a gap %d…%d although only %d (%d bytes) wait", r.From, r.To, in.buf.count, in.buf.bytes)
@@ -328,7 +328,7 @@ func (w *world) see(robot int) {
 	}
 	in := w.installs[v.seen]
 	v.seen++
-	if w.b.entries[in.Handle] == nil {
+	if w.b.source.entries[in.Handle] == nil {
 		return
 	}
 	s := v.sets[in.Handle]
