@@ -17,21 +17,22 @@ import (
 // rooms says which rooms each room may import beside itself: imports run one
 // way, so that the folders are the architecture. The longest prefix counts.
 var rooms = map[string][]string{
-	"cmd":                {"bridge", "clients", "sim", "subscribe", "player", "worlds"},
-	"bridge":             {"subscribe", "player"},
+	"cmd":                {"bridge", "clients", "sim", "subscribe", "player", "worlds", "problem"},
+	"bridge":             {"subscribe", "player", "problem"},
 	"bridge/overlay":     {"subscribe/protocol"},
 	"clients/go":         {"subscribe/protocol", "player/deadline"},
 	"clients/web":        {},
-	"sim":                {},
-	"sim/simdriver":      {"player"},
-	"subscribe":          {"player"},
-	"subscribe/protocol": {},
-	"player":             {},
+	"sim":                {"problem"},
+	"sim/simdriver":      {"player", "problem"},
+	"subscribe":          {"player", "problem"},
+	"subscribe/protocol": {"problem"},
+	"player":             {"problem"},
+	"problem":            {},
 	"worlds":             {},
 }
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
-var pure = []string{"bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface"}
+var pure = []string{"problem", "problem/lexer", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface"}
 
 // impure are the packages that a pure room may not import.
 var impure = []string{"net", "os", "sync", "net/http", "log", "log/slog", "math/rand", "context"}

@@ -22,7 +22,7 @@ func load(t testing.TB, dir, name string) *World {
 	t.Helper()
 	file, problems := worldfile.Load(func(n string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, n)) }, name)
 	if file == nil {
-		t.Fatal(worldfile.FirstError(problems))
+		t.Fatal(problems.First())
 	}
 	w, err := New(Config{World: file})
 	if err != nil {
@@ -40,7 +40,7 @@ func parseText(t interface{ Fatal(...any) }, text string) *worldfile.World {
 		return nil, os.ErrNotExist
 	}, "test.world")
 	if file == nil {
-		t.Fatal(worldfile.FirstError(problems))
+		t.Fatal(problems.First())
 	}
 	return file
 }

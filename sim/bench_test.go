@@ -56,7 +56,7 @@ func BenchmarkSwarm(b *testing.B) {
 func BenchmarkCave(b *testing.B) {
 	file, problems := worldfile.Load(func(n string) ([]byte, error) { return os.ReadFile("../worlds/" + n) }, "cave.world")
 	if file == nil {
-		b.Fatal(worldfile.FirstError(problems))
+		b.Fatal(problems.First())
 	}
 	w, err := New(Config{World: file})
 	if err != nil {

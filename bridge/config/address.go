@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"callboard/player"
-	"callboard/subscribe/protocol"
+	"callboard/problem"
 )
 
 // maxName bounds the names of robots, brokers and tokens, in bytes.
@@ -108,7 +108,7 @@ func deviceProblem(device string) string {
 	}
 	interf, index, hasIndex := strings.Cut(device, ":")
 	if _, ok := player.ParseInterface(interf); !ok {
-		if near := protocol.Nearest(interf, interfaceNames()); near != "" {
+		if near := problem.Nearest(interf, interfaceNames()); near != "" {
 			return fmt.Sprintf("%q is no device: Player has no interface %q; expected perhaps %s", device, interf, near)
 		}
 		return fmt.Sprintf("%q is no device; expected interface:index, such as laser:0", device)

@@ -9,14 +9,15 @@ import (
 
 	"callboard/player/playercfg"
 	"callboard/player/regular"
+	"callboard/problem"
 	"callboard/subscribe"
 )
 
 // expand puts the robots of Player configurations in the place of the
 // [[player]] tables that name one.
-func (c *Config) expand() Problems {
+func (c *Config) expand() problem.List {
 	var all []Player
-	var problems Problems
+	var problems problem.List
 	taken := map[string]bool{}
 	for _, p := range c.Players {
 		for _, name := range p.Names() {
@@ -52,14 +53,10 @@ func (c *Config) expand() Problems {
 const localhost = "localhost"
 
 // readCFG gives a Player for each port of a Player configuration.
-func readCFG(p Player) ([]Player, Problems) {
-	file, wrong := playercfg.Load(playercfg.Config{Name: p.CFG, Open: func(name string) ([]byte, error) {
+func readCFG(p Player) ([]Player, problem.List) {
+	file, problems := playercfg.Load(playercfg.Config{Name: p.CFG, Open: func(name string) ([]byte, error) {
 		return regular.Read(name, maxFile)
 	}})
-	var problems Problems
-	for _, w := range wrong {
-		problems = append(problems, Problem{File: w.File, Line: w.Line, Column: w.Column, Text: w.Message, Warning: w.Severity == playercfg.Warning})
-	}
 	if file == nil {
 		return nil, problems
 	}

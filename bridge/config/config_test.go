@@ -346,7 +346,7 @@ secret_file = "nosuch.token"`, `1:1: token[0].name: is missing; expected a name
 			_, problems := Parse(name, tt.text, nil)
 			var lines []string
 			for _, p := range problems {
-				lines = append(lines, strings.ReplaceAll(strings.TrimPrefix(p.String(), name+":"), dir, "DIR"))
+				lines = append(lines, strings.ReplaceAll(strings.TrimPrefix(p.Error(), name+":"), dir, "DIR"))
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
@@ -361,7 +361,7 @@ func TestWorldReadableSecretIsAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, problems := Parse(filepath.Join(dir, "c.toml"), "[[token]]\nname = \"a\"\nsecret_file = \"lab.token\"\n", nil)
-	if problems.Err() != nil || len(problems.Warnings()) != 1 || problems[0].Line != 3 {
+	if problems.Err() != nil || len(problems.Lines(true)) != 1 || problems[0].Line != 3 {
 		t.Errorf("problems %v, expected one warning", problems)
 	}
 }
@@ -375,7 +375,7 @@ func TestFlagsOverride(t *testing.T) {
 player[1].robot: robot "port-6665" is there twice; expected a name of its own (the other is player[0].robot)`
 	var lines []string
 	for _, p := range problems {
-		lines = append(lines, p.String())
+		lines = append(lines, p.Error())
 	}
 	if diff := cmp.Diff(want, strings.Join(lines, "\n")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

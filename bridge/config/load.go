@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"callboard/player/regular"
+	"callboard/problem"
 
 	"github.com/BurntSushi/toml"
 )
@@ -26,27 +27,27 @@ const (
 
 // Load reads the file at path ("": no file, the defaults), lets override
 // (may be nil) put flags in, completes and checks the whole. The Config is
-// never nil; it may be used if Problems.Err() is nil.
-func Load(path string, override func(*Config)) (*Config, Problems) {
+// never nil; it may be used if its List.Err() is nil.
+func Load(path string, override func(*Config)) (*Config, problem.List) {
 	if path == "" {
 		return finish(Default(), nil, override)
 	}
 	text, err := regular.ReadNamed(path, maxFile)
 	if err != nil {
-		return finish(Default(), Problems{{File: path, Text: fmt.Sprintf("cannot be read: %v; expected a TOML file", err)}}, override)
+		return finish(Default(), problem.List{{Place: problem.Place{File: path}, Message: fmt.Sprintf("cannot be read: %v; expected a TOML file", err)}}, override)
 	}
 	return Parse(path, string(text), override)
 }
 
 // Parse does as Load with the text of a file called name; relative paths in
 // it are relative to name's directory.
-func Parse(name, text string, override func(*Config)) (*Config, Problems) {
+func Parse(name, text string, override func(*Config)) (*Config, problem.List) {
 	c, problems := decode(name, text)
 	return finish(c, problems, override)
 }
 
 // finish puts flags in, completes, validates, and orders all problems.
-func finish(c *Config, problems Problems, override func(*Config)) (*Config, Problems) {
+func finish(c *Config, problems problem.List, override func(*Config)) (*Config, problem.List) {
 	if override != nil {
 		before := c.Broker
 		override(c)
@@ -57,7 +58,7 @@ func finish(c *Config, problems Problems, override func(*Config)) (*Config, Prob
 	// already, and of the table around it, no more is said.
 	unread := slices.Clone(problems)
 	for _, p := range c.Validate() {
-		if !slices.ContainsFunc(unread, func(u Problem) bool {
+		if !slices.ContainsFunc(unread, func(u problem.Problem) bool {
 			return u.Key == p.Key || strings.HasPrefix(u.Key, p.Key+".")
 		}) {
 			problems = append(problems, p)
@@ -66,7 +67,7 @@ func finish(c *Config, problems Problems, override func(*Config)) (*Config, Prob
 	if problems.Err() == nil {
 		problems = append(problems, c.expand()...)
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int {
+	slices.SortStableFunc(problems, func(a, b problem.Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
@@ -94,22 +95,22 @@ func (c *Config) forget(before Broker) {
 }
 
 // decode reads what can be read of the text.
-func decode(name, text string) (*Config, Problems) {
+func decode(name, text string) (*Config, problem.List) {
 	c := Default()
 	src, excess := scan(name, text)
 	c.source = src
 	if !utf8.ValidString(text) {
 		valid := strings.ToValidUTF8(text, "\x00")
 		at := strings.IndexByte(valid, 0)
-		return c, Problems{{File: name, Line: 1 + strings.Count(valid[:at], "\n"), Column: 1 + utf8.RuneCountInString(valid[strings.LastIndexByte(valid[:at], '\n')+1:at]),
-			Text: "not UTF-8; expected TOML, which is always UTF-8"}}
+		return c, problem.List{{Place: problem.Place{File: name, Line: 1 + strings.Count(valid[:at], "\n"), Column: 1 + utf8.RuneCountInString(valid[strings.LastIndexByte(valid[:at], '\n')+1:at])},
+			Message: "not UTF-8; expected TOML, which is always UTF-8"}}
 	}
 	if excess != nil {
-		return c, Problems{{File: name, Line: excess.at.line, Column: excess.at.column, Text: excess.text}}
+		return c, problem.List{{Place: src.place(excess.at), Message: excess.text}}
 	}
 	var document map[string]any
 	if _, err := toml.Decode(text, &document); err != nil {
-		return c, Problems{syntaxProblem(name, err)}
+		return c, problem.List{syntaxProblem(name, err)}
 	}
 	r := &reader{source: src, dir: filepath.Dir(name)}
 	r.table("", document, func(t *table) { r.document(t, c) })
@@ -117,16 +118,16 @@ func decode(name, text string) (*Config, Problems) {
 }
 
 // syntaxProblem gives the library's error a place and our form.
-func syntaxProblem(name string, err error) Problem {
-	p := Problem{File: name, Text: strings.TrimPrefix(err.Error(), "toml: ")}
+func syntaxProblem(name string, err error) problem.Problem {
+	p := problem.Problem{Place: problem.Place{File: name}, Message: strings.TrimPrefix(err.Error(), "toml: ")}
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
 		p.Line, p.Column, p.Key = parse.Position.Line, max(parse.Position.Col, 1), parse.LastKey
 		if parse.Message != "" {
-			p.Text = parse.Message
+			p.Message = parse.Message
 		}
 	}
-	p.Text = strings.TrimSuffix(p.Text, ".") + "; expected TOML 1.0"
+	p.Message = strings.TrimSuffix(p.Message, ".") + "; expected TOML 1.0"
 	return p
 }
 

@@ -29,8 +29,8 @@ func (k *checks) players() {
 
 // named gives a key with its line, if known.
 func (k *checks) named(key string) string {
-	if _, at := k.c.source.at(key); at.line > 0 {
-		return fmt.Sprintf("%s in line %d", key, at.line)
+	if at := k.c.source.at(key); at.Line > 0 {
+		return fmt.Sprintf("%s in line %d", key, at.Line)
 	}
 	return key
 }

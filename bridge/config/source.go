@@ -1,6 +1,7 @@
 package config
 
 import (
+	"callboard/problem"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,25 +31,27 @@ type source struct {
 	places map[string]place
 }
 
-// at gives the place of a key, or of the nearest table around it. What is not
-// in the text, or was overridden by a flag, has neither file nor place.
-func (s *source) at(key string) (string, place) {
-	if s == nil {
-		return "", place{}
-	}
-	for {
+// at returns the place of a key, or of the nearest table around it. What is not
+// in the text, or was overridden by a flag, has neither file nor line.
+func (s *source) at(key string) problem.Place {
+	for s != nil {
 		if p, ok := s.places[key]; ok {
 			if p == (place{}) {
-				return "", p
+				break
 			}
-			return s.name, p
+			return s.place(p)
 		}
 		cut := strings.LastIndexAny(key, ".[")
 		if cut < 0 || key[cut] == '[' {
-			return "", place{}
+			break
 		}
 		key = key[:cut]
 	}
+	return problem.Place{}
+}
+
+func (s *source) place(p place) problem.Place {
+	return problem.Place{File: s.name, Line: p.line, Column: p.column}
 }
 
 // drop makes a key one that is not in the text.

@@ -144,7 +144,7 @@ func FuzzParse(f *testing.F) {
 		_, problems := Parse("f.toml", text, nil)
 		lines := strings.Split(text, "\n")
 		for _, p := range problems {
-			if p.Line > len(lines) || p.Line > 0 && p.Column < 1 || p.String() == "" {
+			if p.Line > len(lines) || p.Line > 0 && p.Column < 1 || p.Error() == "" {
 				t.Errorf("%q outside of the text", p)
 			}
 		}

@@ -1,20 +1,19 @@
 package config
 
 import (
+	"callboard/problem"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
-
-	"callboard/subscribe/protocol"
 )
 
 // reader turns a decoded TOML document into a Config and collects problems.
 type reader struct {
 	source   *source
 	dir      string // that relative paths start from
-	problems Problems
+	problems problem.List
 }
 
 // problem notes what is wrong with a key.
@@ -28,9 +27,8 @@ func (r *reader) problem(key, format string, args ...any) {
 }
 
 // problem makes a Problem with the key's place.
-func (s *source) problem(key, text string) Problem {
-	file, at := s.at(key)
-	return Problem{File: file, Line: at.line, Column: at.column, Key: key, Text: text}
+func (s *source) problem(key, text string) problem.Problem {
+	return problem.Problem{Place: s.at(key), Key: key, Message: text}
 }
 
 // table reads the keys of one TOML table. Those asked for are known, others
@@ -195,7 +193,7 @@ func (r *reader) table(path string, keys map[string]any, read func(*table)) {
 		if len(r.problems) > maxProblems {
 			return
 		}
-		if near := protocol.Nearest(key, t.known); near != "" {
+		if near := problem.Nearest(key, t.known); near != "" {
 			r.problem(join(path, key), "unknown key; expected perhaps %s", near)
 		} else {
 			known := slices.Sorted(slices.Values(t.known))

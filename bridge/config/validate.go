@@ -16,17 +16,18 @@ import (
 	"unicode/utf8"
 
 	"callboard/player/regular"
+	"callboard/problem"
 )
 
 // checks collects what is wrong with a configuration.
 type checks struct {
 	c        *Config
-	problems Problems
+	problems problem.List
 }
 
 // Validate gives everything that is wrong with a completed configuration.
 // Load and Parse have done it.
-func (c *Config) Validate() Problems {
+func (c *Config) Validate() problem.List {
 	k := &checks{c: c}
 	k.broker()
 	k.tls()

@@ -14,6 +14,7 @@ import (
 
 	"callboard/bridge/record"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // whole is how many readings a process has recorded when it says so.
@@ -78,7 +79,7 @@ func readingsIn(name string) (n int) {
 	defer r.Close()
 	for {
 		record, err := r.Next()
-		var problem *run.Problem
+		var problem *problem.Problem
 		switch {
 		case errors.As(err, &problem):
 		case err != nil:

@@ -23,6 +23,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 func TestMain(m *testing.M) {
@@ -72,7 +73,7 @@ func recorded(t *testing.T, name string, first int) (lines []string, next int) {
 	defer r.Close()
 	for {
 		rec, err := r.Next()
-		var p *run.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			return lines, first

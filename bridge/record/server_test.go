@@ -22,6 +22,7 @@ import (
 	"callboard/player/iface"
 	"callboard/player/playertest"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // patience is how long a test waits for what should come at once.
@@ -272,7 +273,7 @@ func putGolden(t *testing.T, ports []int, put func(*run.Record)) (n int) {
 			return 0
 		}
 		defer in.Close()
-		for rec, err := in.Next(); err == nil || errors.As(err, new(*run.Problem)); rec, err = in.Next() {
+		for rec, err := in.Next(); err == nil || errors.As(err, new(*problem.Problem)); rec, err = in.Next() {
 			if err != nil {
 				continue
 			}

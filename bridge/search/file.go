@@ -11,6 +11,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/run"
+	"callboard/problem"
 	"callboard/subscribe/query"
 )
 
@@ -57,7 +58,7 @@ func First(ctx context.Context, f *run.File) (time float64, found bool, err erro
 		switch {
 		case err == io.EOF:
 			return 0, false, nil
-		case errors.As(err, new(*run.Problem)):
+		case errors.As(err, new(*problem.Problem)):
 		case err != nil:
 			return 0, false, errReading(f, err)
 		case rec.Kind == run.Data:
@@ -166,7 +167,7 @@ func (s *Search) load(ctx context.Context, f *file) (bool, error) {
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
-		f.blocks.Load().Records(&f.current.Block, func(rec *run.Record, p *run.Problem) { s.take(f, rec, p) })
+		f.blocks.Load().Records(&f.current.Block, func(rec *run.Record, p *problem.Problem) { s.take(f, rec, p) })
 	}
 	return true, nil
 }

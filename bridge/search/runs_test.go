@@ -16,6 +16,7 @@ import (
 
 	"callboard/bridge/search"
 	"callboard/player/run"
+	"callboard/problem"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
 )
@@ -72,7 +73,7 @@ func written(t tester, from *run.File, cut int) (parts []*run.File) {
 		case err == io.EOF:
 			end()
 			return parts
-		case errors.As(err, new(*run.Problem)), err == nil && rec.Kind == run.Data && rec.Payload == nil:
+		case errors.As(err, new(*problem.Problem)), err == nil && rec.Kind == run.Data && rec.Payload == nil:
 			continue
 		case err != nil:
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"callboard/player/run"
+	"callboard/problem"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
@@ -41,7 +42,7 @@ type Config struct {
 	// at a time. nil: nothing does.
 	Sink func(robot string) query.Sink
 	// Problem takes the faults of a file, in order. nil: they are counted only.
-	Problem func(*run.Problem)
+	Problem func(*problem.Problem)
 }
 
 // Source is a run.

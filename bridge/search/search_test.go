@@ -16,6 +16,7 @@ import (
 
 	"callboard/bridge/search"
 	"callboard/player/run"
+	"callboard/problem"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
 )
@@ -112,7 +113,7 @@ func plainly(t tester, q *query.Query, f *run.File) (out []string, tallies []que
 			}
 			query.Sort(tallies)
 			return out, tallies
-		case errors.As(err, new(*run.Problem)):
+		case errors.As(err, new(*problem.Problem)):
 			continue
 		case err != nil:
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/run"
+	"callboard/problem"
 	"callboard/subscribe/query"
 )
 
@@ -56,7 +57,7 @@ const (
 )
 
 // take notes what a file holds.
-func (s *Search) take(f *file, rec *run.Record, p *run.Problem) {
+func (s *Search) take(f *file, rec *run.Record, p *problem.Problem) {
 	if p == nil {
 		p = rec.Odd
 	}
@@ -95,7 +96,7 @@ func (s *Search) take(f *file, rec *run.Record, p *run.Problem) {
 	f.records = append(f.records, out)
 }
 
-func (s *Search) fault(p *run.Problem) {
+func (s *Search) fault(p *problem.Problem) {
 	if p.Warning {
 		s.result.Warnings++
 	} else {

@@ -27,7 +27,7 @@ import (
 // its address.
 func startBroker(t *testing.T) string {
 	file, problems := worldfile.Load(worlds.Robots(1))
-	if err := worldfile.FirstError(problems); err != nil {
+	if err := problems.First(); err != nil {
 		t.Fatal(err)
 	}
 	world, err := sim.New(sim.Config{World: file})

@@ -11,6 +11,7 @@ import (
 
 	"callboard/bridge/config"
 	"callboard/player/regular"
+	"callboard/problem"
 	"callboard/sim/worldfile"
 	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
@@ -71,6 +72,17 @@ func (k *checker) warn(line string) {
 	fmt.Fprintln(k.p.stdout, line)
 }
 
+// tell prints problems.
+func (k *checker) tell(problems ...problem.Problem) {
+	for _, p := range problems {
+		if p.Warning {
+			k.warn(p.Error())
+		} else {
+			k.wrong(p.Error())
+		}
+	}
+}
+
 // end prints the sum.
 func (k *checker) end(checked int) error {
 	things := plural(checked, "thing")
@@ -108,22 +120,10 @@ func (k *checker) file(name string) {
 		k.mcapFile(name)
 	case ".world", ".inc":
 		_, problems := worldfile.Load(openFile, name)
-		for _, problem := range problems {
-			if problem.Severity == worldfile.Warning {
-				k.warn(fmt.Sprintf("%s: warning: %s", problem.Pos, problem.Message))
-			} else {
-				k.wrong(problem.Error())
-			}
-		}
+		k.tell(problems...)
 	case ".toml":
 		_, problems := config.Load(name, nil)
-		for _, problem := range problems {
-			if problem.Warning {
-				k.warn(problem.String())
-			} else {
-				k.wrong(problem.String())
-			}
-		}
+		k.tell(problems...)
 	default:
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			k.wrong(name + ": no such file")
@@ -133,22 +133,11 @@ func (k *checker) file(name string) {
 	}
 }
 
-// wrongConfiguration makes an error of a configuration's errors.
-func wrongConfiguration(problems config.Problems) error {
-	wrong := &problemsError{}
-	for _, problem := range problems {
-		if !problem.Warning {
-			wrong.lines = append(wrong.lines, problem.String())
-		}
-	}
-	return wrong
-}
-
 // conditions checks texts as a broker with that configuration would.
 func (k *checker) conditions(file string, texts []string) error {
 	settings, problems := config.Load(file, nil)
-	if err := problems.Err(); err != nil && file != "" {
-		return wrongConfiguration(problems)
+	if wrong := problems.Lines(false); wrong != nil && file != "" {
+		return &problemsError{lines: wrong}
 	}
 	compiler, err := condition.New(condition.Config{Zones: settings.Zones, Length: settings.Limits.ConditionLength})
 	if err != nil {
@@ -175,18 +164,13 @@ func openFile(name string) ([]byte, error) {
 	return regular.Read(name, largestFile)
 }
 
-// worldProblems makes an error of a world's errors, and tells its warnings.
-func (p *program) worldProblems(problems []worldfile.Problem) error {
-	wrong := &problemsError{}
-	for _, problem := range problems {
-		if problem.Severity == worldfile.Warning {
-			fmt.Fprintf(p.stderr, "%s: warning: %s\n", problem.Pos, problem.Message)
-		} else {
-			wrong.lines = append(wrong.lines, problem.Error())
-		}
+// problems makes an error of what is wrong, and tells the warnings.
+func (p *program) problems(all problem.List) error {
+	for _, line := range all.Lines(true) {
+		fmt.Fprintln(p.stderr, line)
 	}
-	if len(wrong.lines) > 0 {
-		return wrong
+	if wrong := all.Lines(false); wrong != nil {
+		return &problemsError{lines: wrong}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"callboard/player/playerlog"
 	"callboard/player/regular"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // log checks a Player log, line by line. Faults of many lines are told once,
@@ -29,7 +30,7 @@ func (k *checker) log(name string) {
 	s := &survey{k: k, repeated: map[string]int{}, devices: map[string]*logged{}}
 	for {
 		line, err := r.Next()
-		var problem *playerlog.Problem
+		var problem *problem.Problem
 		switch {
 		case err == io.EOF:
 			s.end(name, r)
@@ -65,8 +66,8 @@ type logged struct {
 }
 
 // tell prints a problem, unless one that says the same is printed already.
-func (s *survey) tell(p *playerlog.Problem) {
-	if p.Severity == playerlog.Error {
+func (s *survey) tell(p *problem.Problem) {
+	if !p.Warning {
 		s.errors++
 	}
 	seen, known := s.repeated[p.Message]
@@ -76,7 +77,7 @@ func (s *survey) tell(p *playerlog.Problem) {
 	}
 	if len(s.repeated) >= 100 {
 		s.untold++
-		if p.Severity == playerlog.Error {
+		if !p.Warning {
 			s.k.errors++
 		} else {
 			s.k.warnings++
@@ -85,11 +86,7 @@ func (s *survey) tell(p *playerlog.Problem) {
 	}
 	s.repeated[p.Message] = 0
 	s.order = append(s.order, p.Message)
-	if p.Severity == playerlog.Warning {
-		s.k.warn(p.Error())
-	} else {
-		s.k.wrong(p.Error())
-	}
+	s.k.tell(*p)
 }
 
 func (s *survey) add(line *playerlog.Line) {

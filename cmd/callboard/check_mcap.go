@@ -15,6 +15,7 @@ import (
 	"callboard/player/mcap"
 	"callboard/player/regular"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // mostTold is how many problems of a file are printed; the others are counted.
@@ -89,13 +90,14 @@ func (c *container) read(file *os.File) {
 	defer r.Close()
 	for {
 		m, err := r.Next()
-		var p *mcap.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			return
-		case errors.As(err, &p) && p.Cut:
+		case errors.As(err, &p) && p.Ends:
 			c.cut = true
-			c.problem(fmt.Sprintf("%s: byte %d: warning: %s; what was written before is whole", p.File, p.Offset, p.Message), true)
+			p.Message += "; what was written before is whole"
+			c.problem(p.Error(), true)
 		case errors.As(err, &p):
 			c.problem(p.Error(), false)
 		case err != nil:
@@ -147,9 +149,7 @@ func (c *container) index(file *os.File) {
 // placed words an error about a file with its place: that which it names, or else
 // the byte.
 func placed(name string, offset int64, err error) string {
-	var container *mcap.Problem
-	var recorded *run.Problem
-	if errors.As(err, &container) || errors.As(err, &recorded) {
+	if errors.As(err, new(*problem.Problem)) {
 		return err.Error()
 	}
 	return fmt.Sprintf("%s: byte %d: %v", name, offset, err)
@@ -188,7 +188,7 @@ func (k *checker) recordedRun(name string) {
 	s := &runSurvey{devices: map[string]*logged{}, robots: map[string]bool{}}
 	for {
 		rec, err := r.Next()
-		var p *run.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			s.print(k, name)

@@ -14,13 +14,7 @@ import (
 // the models that it names.
 func (k *checker) playerConfiguration(name string) {
 	f, problems := playercfg.Load(playercfg.Config{Open: openFile, Name: name})
-	for _, problem := range problems {
-		if problem.Severity == playercfg.Warning {
-			k.warn(problem.Error())
-		} else {
-			k.wrong(problem.Error())
-		}
-	}
+	k.tell(problems...)
 	if f == nil {
 		return
 	}
@@ -59,15 +53,9 @@ func (k *checker) models(f *playercfg.File) {
 	}
 	w, problems := worldfile.Load(openFile, file)
 	if w == nil {
-		k.wrong(fmt.Sprintf("%s: the worldfile has errors, the first of them %v; expected a world that loads", pos, worldfile.FirstError(problems)))
+		k.wrong(fmt.Sprintf("%s: the worldfile has errors, the first of them %v; expected a world that loads", pos, problems.First()))
 		return
 	}
 	_, planned := simdriver.NewPlan(f, w)
-	for _, problem := range planned {
-		if problem.Severity == playercfg.Warning {
-			k.warn(problem.Error())
-		} else {
-			k.wrong(problem.Error())
-		}
-	}
+	k.tell(planned...)
 }

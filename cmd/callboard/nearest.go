@@ -3,13 +3,13 @@ package main
 import (
 	"strings"
 
-	"callboard/subscribe/protocol"
+	"callboard/problem"
 )
 
 // nearest gives the name that word was perhaps meant to be, "" if none is
 // near and word is not the beginning of one.
 func nearest(word string, names []string) string {
-	if near := protocol.Nearest(word, names); near != "" || len(word) < 2 {
+	if near := problem.Nearest(word, names); near != "" || len(word) < 2 {
 		return near
 	}
 	for _, name := range names {

@@ -24,7 +24,7 @@ model ( name "wall" color "blue" size [ 2 2 1 ] pose [ 1 0 0 0 ]
   block ( points 4 point[0] [ 1 1 ] point[1] [ 3 1 ] point[2] [ 3 3 ] point[3] [ 1 3 ] z [ 0 1 ] )
 )`
 	file, problems := worldfile.Load(func(string) ([]byte, error) { return []byte(text), nil }, "test.world")
-	if err := worldfile.FirstError(problems); err != nil {
+	if err := problems.First(); err != nil {
 		t.Fatal(err)
 	}
 	world, err := sim.New(sim.Config{World: file})

@@ -12,6 +12,7 @@ import (
 	"callboard/bridge/config"
 	"callboard/bridge/search"
 	"callboard/player/run"
+	"callboard/problem"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
 	"callboard/subscribe/view"
@@ -136,7 +137,7 @@ func (q *querier) ask(c *cli.Context, condition string, minInterval, hold *secon
 func (q *querier) settings(file string) error {
 	settings, problems := config.Load(file, nil)
 	if err := problems.Err(); err != nil && file != "" {
-		return wrongConfiguration(problems)
+		return &problemsError{lines: problems.Lines(false)}
 	}
 	q.settingsOf = settings
 	return nil
@@ -158,7 +159,7 @@ func (q *querier) run(ctx context.Context, files []string) error {
 	if err != nil {
 		return err
 	}
-	c := search.Config{Sources: q.sources, Query: q.query, Problem: func(p *run.Problem) { q.faults.add(q.p, p) }, Format: out.format, Write: out.write}
+	c := search.Config{Sources: q.sources, Query: q.query, Problem: func(p *problem.Problem) { q.faults.add(q.p, p) }, Format: out.format, Write: out.write}
 	if drawn != nil {
 		c.Sink = drawn.sink
 	}

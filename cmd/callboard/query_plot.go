@@ -113,7 +113,7 @@ func (q *querier) recordedWorld() (*sim.World, error) {
 		return nil, nil
 	}
 	file, problems := worldfile.Load(open, name)
-	if err := q.p.worldProblems(problems); err != nil {
+	if err := q.p.problems(problems); err != nil {
 		return nil, err
 	}
 	return sim.New(sim.Config{World: file})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"callboard/bridge/search"
-	"callboard/player/run"
+	"callboard/problem"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
@@ -217,7 +217,7 @@ type faultKind struct {
 	count   int
 }
 
-func (f *faults) add(p *program, fault *run.Problem) {
+func (f *faults) add(p *program, fault *problem.Problem) {
 	if f.kinds == nil {
 		f.kinds = map[string]*faultKind{}
 	}

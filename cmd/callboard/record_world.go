@@ -59,7 +59,7 @@ func collectWorld(file string, cfgs []string) (*run.World, error) {
 	}
 	if file != "" {
 		_, problems := worldfile.Load(c.open, file)
-		if err := worldfile.FirstError(problems); err != nil {
+		if err := problems.First(); err != nil {
 			return nil, err
 		}
 		first = slices.Insert(first, 0, file)

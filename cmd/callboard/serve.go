@@ -15,6 +15,7 @@ import (
 	"callboard/bridge/gateway"
 	"callboard/bridge/spool"
 	"callboard/clients/web"
+	"callboard/problem"
 
 	"github.com/urfave/cli/v2"
 )
@@ -143,18 +144,9 @@ func (p *program) configuration(c *cli.Context, flags func(*config.Config)) (*co
 		}
 		flags(s)
 	})
-	for _, w := range problems.Warnings() {
-		fmt.Fprintln(p.stderr, w)
+	if err := p.problems(problems); err != nil {
+		onlyFlags := !slices.ContainsFunc(problems, func(one problem.Problem) bool { return !one.Warning && one.File != "" })
+		return nil, &problemsError{problems.Lines(false), onlyFlags}
 	}
-	if problems.Err() == nil {
-		return settings, nil
-	}
-	wrong := &problemsError{usage: true}
-	for _, problem := range problems {
-		if !problem.Warning {
-			wrong.lines = append(wrong.lines, problem.String())
-			wrong.usage = wrong.usage && problem.File == ""
-		}
-	}
-	return nil, wrong
+	return settings, nil
 }

@@ -130,7 +130,7 @@ func (p *program) loadWorld(open worldfile.Open, name string) (*worldfile.World,
 	p.reading.Store(true)
 	defer p.reading.Store(false)
 	world, problems := worldfile.Load(open, name)
-	if err := p.worldProblems(problems); err != nil {
+	if err := p.problems(problems); err != nil {
 		return nil, err
 	}
 	return world, nil

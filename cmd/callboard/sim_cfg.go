@@ -28,7 +28,7 @@ func (p *program) loadPlayerPlan(name, listen string) (*worldfile.World, *player
 		port, _ = strconv.Atoi(text) // what is wrong with it listenNext tells
 	}
 	f, problems := playercfg.Load(playercfg.Config{Open: openFile, Name: name, Port: port})
-	if err := p.cfgProblems(problems); err != nil {
+	if err := p.problems(problems); err != nil {
 		return nil, nil, err
 	}
 	file, pos, ok := f.Worldfile()
@@ -43,30 +43,13 @@ func (p *program) loadPlayerPlan(name, listen string) (*worldfile.World, *player
 		return nil, nil, err
 	}
 	plan, problems := simdriver.NewPlan(f, world)
-	if err := p.cfgProblems(problems); err != nil {
+	if err := p.problems(problems); err != nil {
 		return nil, nil, err
 	}
 	if len(plan.Ports) == 0 {
 		return nil, nil, fmt.Errorf("%s: nothing of the simulated world is served; expected a driver \"stage\" that provides a device", name)
 	}
 	return world, &playerPlan{plan, f.Robots()}, nil
-}
-
-// cfgProblems makes an error of a configuration's errors, and tells its
-// warnings.
-func (p *program) cfgProblems(problems []playercfg.Problem) error {
-	wrong := &problemsError{}
-	for _, problem := range problems {
-		if problem.Severity == playercfg.Warning {
-			fmt.Fprintln(p.stderr, problem.Error())
-		} else {
-			wrong.lines = append(wrong.lines, problem.Error())
-		}
-	}
-	if len(wrong.lines) > 0 {
-		return wrong
-	}
-	return nil
 }
 
 // listenPlanned listens on the ports of a Player configuration, or where

@@ -52,7 +52,7 @@ func runMap(file *run.File, survey *run.Survey) (*floorplan.Driver, error) {
 		return nil, err
 	}
 	world, problems := worldfile.Load(recorded.Open, recorded.File())
-	if err := worldfile.FirstError(problems); err != nil {
+	if err := problems.First(); err != nil {
 		return nil, err
 	}
 	made, err := sim.New(sim.Config{World: world})

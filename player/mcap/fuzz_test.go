@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"callboard/player/mcap"
+	"callboard/problem"
 )
 
 // FuzzRead reads any bytes, from the beginning and by the index: nothing
@@ -36,7 +37,7 @@ func FuzzRead(f *testing.F) {
 			if err == io.EOF {
 				return
 			}
-			if p := (*mcap.Problem)(nil); err != nil && !errors.As(err, &p) {
+			if p := (*problem.Problem)(nil); err != nil && !errors.As(err, &p) {
 				t.Fatal(err)
 			}
 		}

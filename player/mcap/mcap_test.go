@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"callboard/player/mcap"
+	"callboard/problem"
 )
 
 // message is a message with its channel's topic, to compare.
@@ -54,7 +55,7 @@ func stream(t testing.TB, file []byte) content {
 	defer r.Close()
 	for {
 		m, err := r.Next()
-		var p *mcap.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			return out
@@ -322,7 +323,7 @@ func TestOneByteWrong(t *testing.T) {
 				if err == io.EOF {
 					break
 				}
-				if p := (*mcap.Problem)(nil); err != nil && !errors.As(err, &p) {
+				if p := (*problem.Problem)(nil); err != nil && !errors.As(err, &p) {
 					t.Fatalf("byte %d: %v", at, err)
 				}
 			}

@@ -3,6 +3,7 @@ package mcap
 import (
 	"bufio"
 	"bytes"
+	"callboard/problem"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func NewReader(c ReaderConfig) (*Reader, error) {
 		return nil, fmt.Errorf("mcap: reading %s: %w", c.Name, err)
 	}
 	if string(magic) != Magic {
-		return nil, &Problem{File: c.Name, Within: -1, Message: fmt.Sprintf("the file begins with %q, expected %q", bytes.TrimRight(magic, "\x00"), Magic)}
+		return nil, &problem.Problem{Place: problem.Place{File: c.Name}, Binary: true, Message: fmt.Sprintf("the file begins with %q, expected %q", bytes.TrimRight(magic, "\x00"), Magic)}
 	}
 	r.note(magic)
 	return r, nil
@@ -173,12 +174,12 @@ func (r *Reader) failed(err error) error {
 func (r *Reader) cut(message string) error {
 	r.done = true
 	p := r.problem(message)
-	p.Cut = true
+	p.Warning, p.Ends = true, true // what came before is whole
 	return p
 }
 
-func (r *Reader) problem(message string) *Problem {
-	return &Problem{File: r.config.Name, Offset: r.began, Within: -1, Message: message}
+func (r *Reader) problem(message string) *problem.Problem {
+	return &problem.Problem{Place: problem.Place{File: r.config.Name}, Binary: true, Offset: r.began, Message: message}
 }
 
 // skip passes over n bytes.
@@ -306,7 +307,7 @@ func (r *Reader) end() error {
 			return r.failed(err)
 		}
 		p := r.problem(fmt.Sprintf("behind the footer is %q, expected %q", magic[:n], Magic))
-		p.Cut = err != nil
+		p.Warning, p.Ends = err != nil, err != nil
 		return p
 	}
 	return nil

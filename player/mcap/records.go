@@ -1,6 +1,7 @@
 package mcap
 
 import (
+	"callboard/problem"
 	"encoding/binary"
 	"fmt"
 )
@@ -18,7 +19,7 @@ type records struct {
 
 // next gives the next message; nil at the end. A problem is told and what it
 // is about skipped.
-func (r *records) next(m *Message) (bool, *Problem) {
+func (r *records) next(m *Message) (bool, *problem.Problem) {
 	for r.at < len(r.b) {
 		r.from = r.at
 		left := r.b[r.at:]
@@ -67,7 +68,7 @@ func know(k *known, op Opcode, c *cursor) error {
 	return k.addChannel(channel, len(c.b))
 }
 
-func (r *records) ends() (bool, *Problem) {
+func (r *records) ends() (bool, *problem.Problem) {
 	r.at = len(r.b)
 	if r.cut {
 		return false, nil
@@ -75,6 +76,7 @@ func (r *records) ends() (bool, *Problem) {
 	return false, r.problem("the chunk ends within a record")
 }
 
-func (r *records) problem(message string) *Problem {
-	return &Problem{File: r.name, Offset: r.place, Within: int64(r.from), Message: message}
+func (r *records) problem(message string) *problem.Problem {
+	return &problem.Problem{Place: problem.Place{File: r.name}, Binary: true, Offset: r.place, Message: message,
+		Detail: fmt.Sprintf("at byte %d of the chunk's records", r.from)}
 }

@@ -1,6 +1,7 @@
 package mcap
 
 import (
+	"callboard/problem"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -89,8 +90,8 @@ func (s *Summary) parse(b []byte, start uint64) error {
 	return nil
 }
 
-func (s *Summary) problem(at uint64, message string) *Problem {
-	return &Problem{File: s.name, Offset: int64(at), Within: -1, Message: message}
+func (s *Summary) problem(at uint64, message string) *problem.Problem {
+	return &problem.Problem{Place: problem.Place{File: s.name}, Binary: true, Offset: int64(at), Message: message}
 }
 
 // bytes reads a part of the file, in memory that grows as it comes.

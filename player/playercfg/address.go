@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"callboard/player"
+	"callboard/problem"
 )
 
 const defaultPort = player.DefaultPort
 
-// longestAddress is the longest device address that Player reads, bytes.
-const longestAddress = 127
+// maxAddress is the longest device address that Player reads, bytes.
+const maxAddress = 127
 
 // Address is a device address as configurations write it:
 // key:host:port:interface:index, split from the right, with defaults for what
@@ -23,7 +24,7 @@ type Address struct {
 	Port      int    // TCP; 0: any that is free
 	Interface string
 	Index     uint16
-	Pos       Pos
+	Pos       problem.Place
 }
 
 // String gives interface:index, as in messages and patterns.
@@ -44,8 +45,8 @@ func (a Address) Local() bool {
 // what is expected.
 func parseAddress(text string, port int) (a Address, odd string, err error) {
 	a.Port = port
-	if len(text) > longestAddress {
-		return a, "", fmt.Errorf("device address %q has %d bytes; expected at most %d", short(text), len(text), longestAddress)
+	if len(text) > maxAddress {
+		return a, "", fmt.Errorf("device address %q has %d bytes; expected at most %d", problem.Short(text), len(text), maxAddress)
 	}
 	parts := strings.Split(text, ":")
 	if len(parts) < 2 {

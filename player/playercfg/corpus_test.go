@@ -33,7 +33,7 @@ func TestCorpus(t *testing.T) {
 		total++
 		c := playercfg.Config{Name: filepath.Join(corpusDir, row[1]), Open: os.ReadFile}
 		parsed, problems := playercfg.Parse(c)
-		if err := playercfg.FirstError(problems); err != nil {
+		if err := problems.First(); err != nil {
 			t.Errorf("%s does not parse: %v", row[1], err)
 			continue
 		}
@@ -41,7 +41,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s provides\n%s, expected\n%s", row[1], got, want)
 		}
 		f, problems := playercfg.Load(c)
-		if err := playercfg.FirstError(problems); err != nil {
+		if err := problems.First(); err != nil {
 			reason := ""
 			for _, r := range []string{"unknown interface", "is provided twice", "no driver provides a device", "has no index"} {
 				if strings.Contains(err.Error(), r) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"callboard/player"
+	"callboard/problem"
 )
 
 // Driver is a driver section.
@@ -32,7 +33,7 @@ func (f *File) interpret(r *reporter) {
 			f.addDriver(r, s)
 		case "interface":
 		default:
-			r.warnf(s.Pos, "no driver reads a section %q here; expected driver or interface", short(s.Type))
+			r.warnf(s.Pos, "no driver reads a section %q here; expected driver or interface", problem.Short(s.Type))
 		}
 	}
 	f.duplicates(r)
@@ -41,7 +42,7 @@ func (f *File) interpret(r *reporter) {
 		provided = provided || len(d.Provides) > 0
 	}
 	if !provided {
-		r.errorf(Pos{f.Name, 1, 1}, "no driver provides a device; expected at least one: Player ends without")
+		r.errorf(problem.Place{File: f.Name, Line: 1, Column: 1}, "no driver provides a device; expected at least one: Player ends without")
 	}
 }
 
@@ -50,7 +51,7 @@ func (f *File) addInterface(r *reporter, s *Section) {
 	name := s.Text("name", 0, "")
 	code := s.Int("code", 0, 0)
 	if name == "" || code < 1 || code > 65535 {
-		r.errorf(s.Pos, "interface %q has code %d; expected a name and a code from 1 to 65535", short(name), code)
+		r.errorf(s.Pos, "interface %q has code %d; expected a name and a code from 1 to 65535", problem.Short(name), code)
 		return
 	}
 	if other, ok := player.ParseInterface(name); ok {
@@ -67,13 +68,13 @@ func (f *File) addDriver(r *reporter, s *Section) {
 		return
 	}
 	if a := s.Field("alwayson"); a != nil && len(a.Values) > 0 && a.Values[0].Kind != Number {
-		r.warnf(a.Values[0].Pos, "alwayson is %q, which Player reads as %d; expected 1 or 0", short(a.Values[0].Text), s.Int("alwayson", 0, 0))
+		r.warnf(a.Values[0].Pos, "alwayson is %q, which Player reads as %d; expected 1 or 0", problem.Short(a.Values[0].Text), s.Int("alwayson", 0, 0))
 	}
 	d.Provides = f.addresses(r, s, "provides")
 	d.Requires = f.addresses(r, s, "requires")
 	for _, a := range d.Provides {
 		if !a.Local() {
-			r.warnf(a.Pos, "%s is provided on host %q; Player takes every device that is provided for its own", a, short(a.Host))
+			r.warnf(a.Pos, "%s is provided on host %q; Player takes every device that is provided for its own", a, problem.Short(a.Host))
 		}
 	}
 	if d.Name == "stage" {
@@ -100,7 +101,7 @@ func (f *File) addresses(r *reporter, s *Section, option string) []Address {
 			r.warnf(v.Pos, "%s", odd)
 		}
 		if _, ok := a.Code(); !ok && f.Interfaces[a.Interface] == 0 {
-			r.errorf(v.Pos, "unknown interface %q in device address %q; expected %s", short(a.Interface), short(v.Text), f.likely(a.Interface))
+			r.errorf(v.Pos, "unknown interface %q in device address %q; expected %s", problem.Short(a.Interface), problem.Short(v.Text), f.likely(a.Interface))
 			continue
 		}
 		out = append(out, a)
@@ -118,41 +119,16 @@ func (f *File) likely(name string) string {
 	if now := renamed[name]; now != "" {
 		return fmt.Sprintf("%q, as it is called now", now)
 	}
-	best, distance := "", 3
+	var known []string
 	for code := player.Interface(1); code < 100; code++ {
-		known := code.String()
-		if _, ok := player.ParseInterface(known); !ok {
-			continue
-		}
-		if d := edits(name, known); d < distance {
-			best, distance = known, d
+		if _, ok := player.ParseInterface(code.String()); ok {
+			known = append(known, code.String())
 		}
 	}
-	if best != "" {
-		return fmt.Sprintf("%q", best)
+	if near := problem.Nearest(name, known); near != "" {
+		return fmt.Sprintf("%q", near)
 	}
 	return "one of Player's, like \"position2d\" or \"laser\", or a section interface that adds it"
-}
-
-// edits counts the letters to change, add or leave out to get from a to b.
-func edits(a, b string) int {
-	a = a[:min(len(a), 40)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // checkStage tells of what Stage's drivers miss.
@@ -189,7 +165,7 @@ func (f *File) duplicates(r *reporter) {
 }
 
 // near tells a place as seen from another.
-func near(from, to Pos) string {
+func near(from, to problem.Place) string {
 	if from.File == to.File {
 		return fmt.Sprintf("line %d", to.Line)
 	}
@@ -198,13 +174,13 @@ func near(from, to Pos) string {
 
 // Worldfile gives the world of the configuration's Stage, its name relative to
 // the main file's directory, and where it is given.
-func (f *File) Worldfile() (name string, pos Pos, ok bool) {
+func (f *File) Worldfile() (name string, pos problem.Place, ok bool) {
 	for _, d := range f.Drivers {
 		if w := d.Field("worldfile"); d.Name == "stage" && w != nil && len(w.Values) > 0 {
 			return d.FileName("worldfile", 0, ""), w.Values[0].Pos, true
 		}
 	}
-	return "", Pos{}, false
+	return "", problem.Place{}, false
 }
 
 // robotOf gives the robot that a Stage model belongs to: the name up to the

@@ -1,5 +1,7 @@
 package playercfg
 
+import "callboard/problem"
+
 // ParseAddress reads a device address alone.
 func ParseAddress(text string, port int) (Address, error) {
 	a, _, err := parseAddress(text, port)
@@ -8,7 +10,7 @@ func ParseAddress(text string, port int) (Address, error) {
 
 // Parse reads the configuration for its structure alone, and gives what could
 // be read.
-func Parse(c Config) (*File, []Problem) {
+func Parse(c Config) (*File, problem.List) {
 	f, r := parse(c)
 	return f, r.sorted()
 }

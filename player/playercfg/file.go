@@ -1,6 +1,9 @@
 package playercfg
 
-import "strings"
+import (
+	"callboard/problem"
+	"strings"
+)
 
 // Config says what to load.
 type Config struct {
@@ -20,19 +23,19 @@ type File struct {
 	port int
 }
 
-func (f *File) newSection(typ string, pos Pos, parent *Section) *Section {
+func (f *File) newSection(typ string, pos problem.Place, parent *Section) *Section {
 	return &Section{Type: typ, Pos: pos, Parent: parent, byName: map[string]*Field{}, file: f}
 }
 
 // Load reads the configuration of that name with all that it includes. The
 // File is nil if any of the problems is an Error; Warnings tell what Player
 // tolerates.
-func Load(c Config) (*File, []Problem) {
+func Load(c Config) (*File, problem.List) {
 	f, r := parse(c)
-	if r.count[Error] == 0 {
+	if r.errors == 0 {
 		f.interpret(r)
 	}
-	if r.count[Error] > 0 {
+	if r.errors > 0 {
 		return nil, r.sorted()
 	}
 	return f, r.sorted()
@@ -43,9 +46,9 @@ func parse(c Config) (*File, *reporter) {
 	if f.port == 0 {
 		f.port = defaultPort
 	}
-	f.Global = f.newSection("", Pos{File: c.Name}, nil)
+	f.Global = f.newSection("", problem.Place{File: c.Name}, nil)
 	p := &parser{open: c.Open, file: f, macros: map[string]*macro{}}
-	p.include(c.Name, f.Global, Pos{File: c.Name}, 0)
+	p.include(c.Name, f.Global, problem.Place{File: c.Name}, 0)
 	f.units(&p.reporter)
 	return f, &p.reporter
 }
@@ -61,7 +64,7 @@ func (f *File) units(r *reporter) {
 			continue
 		}
 		if v := u.Values[0]; !strings.Contains(unit.known, " "+v.Text+" ") {
-			r.warnf(v.Pos, "%s is %q; expected %s; Player takes %s", unit.name, short(v.Text), unit.expected, unit.taken)
+			r.warnf(v.Pos, "%s is %q; expected %s; Player takes %s", unit.name, problem.Short(v.Text), unit.expected, unit.taken)
 		}
 	}
 }

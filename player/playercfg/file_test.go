@@ -9,9 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"callboard/player/playercfg"
+	"callboard/problem"
 )
 
-func load(t *testing.T, text string) (*playercfg.File, []playercfg.Problem) {
+func load(t *testing.T, text string) (*playercfg.File, problem.List) {
 	t.Helper()
 	return playercfg.Load(playercfg.Config{Name: "dir/x.cfg", Open: files{"dir/x.cfg": text}.open})
 }
@@ -59,7 +60,7 @@ func TestParseAddress(t *testing.T) {
 func TestOptions(t *testing.T) {
 	f, problems := load(t, `unit_length "cm"
 driver ( name "d" provides "laser:0" n 12abc [] )`)
-	if f != nil || playercfg.FirstError(problems) == nil {
+	if f != nil || problems.First() == nil {
 		t.Errorf("a number that goes on with letters passes")
 	}
 	f, problems = load(t, `
@@ -114,7 +115,7 @@ func TestMeaning(t *testing.T) {
 		if got := strings.Join(all, "\n"); test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%q: problems are\n%s, expected\n%s", test.text, got, test.want)
 		}
-		if (f == nil) != (playercfg.FirstError(problems) != nil) {
+		if (f == nil) != (problems.First() != nil) {
 			t.Errorf("%q: file is %v with %v", test.text, f, problems)
 		}
 	}

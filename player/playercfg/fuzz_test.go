@@ -36,7 +36,7 @@ func FuzzLoad(f *testing.F) {
 				t.Fatalf("problem without place: %+v", p)
 			}
 		}
-		if (file == nil) != (playercfg.FirstError(problems) != nil) {
+		if (file == nil) != (problems.First() != nil) {
 			t.Fatalf("file is %v with %v", file, problems)
 		}
 		if file != nil {
@@ -64,7 +64,7 @@ func TestLimits(t *testing.T) {
 		{"problems", strings.Repeat(";\n", 1000), "cannot stand here"},
 	} {
 		_, problems := playercfg.Load(playercfg.Config{Name: "x", Open: files{"x": test.text, "empty": ""}.open})
-		err := playercfg.FirstError(problems)
+		err := problems.First()
 		found := false
 		for _, p := range problems {
 			found = found || strings.Contains(p.Message, test.want)

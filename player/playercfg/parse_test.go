@@ -79,7 +79,7 @@ func TestSyntax(t *testing.T) {
 	} {
 		f, problems := playercfg.Parse(playercfg.Config{Name: "dir/main.cfg", Open: files{"dir/main.cfg": test.text,
 			"dir/inc": "fromfile 7\n", "dir/sub/inc": "deep 1\ninclude \"inc\"\n"}.open})
-		if err := playercfg.FirstError(problems); err != nil {
+		if err := problems.First(); err != nil {
 			t.Errorf("%q: %v", test.text, err)
 		}
 		if diff := cmp.Diff(test.want, strings.Join(shown(f.Global), " ")); diff != "" {
@@ -129,7 +129,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"d ( e ( a 1\n)\n", `x.cfg:3:1: the d section of line 1 is not closed`},
 	} {
 		_, problems := playercfg.Parse(playercfg.Config{Name: "x.cfg", Open: files{"x.cfg": test.text, "bad": "a 1\n)\n"}.open})
-		err := playercfg.FirstError(problems)
+		err := problems.First()
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%.60q: error is\n %v, expected\n %s", test.text, err, test.want)
 		}

@@ -1,6 +1,8 @@
 package playercfg
 
 import (
+	"callboard/problem"
+	"callboard/problem/lexer"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -12,7 +14,7 @@ import (
 // text, converted by whoever reads it; a single value is the first of a tuple.
 type Section struct {
 	Type     string
-	Pos      Pos
+	Pos      problem.Place
 	Parent   *Section
 	Fields   []*Field // in the order in which their names first occur
 	Sections []*Section
@@ -25,7 +27,7 @@ type Section struct {
 // the later, element by element.
 type Field struct {
 	Name   string
-	Pos    Pos // where it was given last
+	Pos    problem.Place // where it was given last
 	Values []Value
 
 	macro bool // it was given in a macro's body
@@ -35,7 +37,7 @@ type Field struct {
 type Value struct {
 	Text string // a string's without its quotes
 	Kind ValueKind
-	Pos  Pos
+	Pos  problem.Place
 }
 
 // ValueKind is how a value is written.
@@ -105,7 +107,7 @@ func beside(main, name string) string {
 // set gives a field values from the first on; a longer tuple that stood there
 // keeps its tail. It tells where the field was given before, if that was not
 // in a macro.
-func (s *Section) set(name string, pos Pos, values []Value, macro bool) (before Pos) {
+func (s *Section) set(name string, pos problem.Place, values []Value, macro bool) (before problem.Place) {
 	f := s.byName[name]
 	if f == nil {
 		f = &Field{Name: name}
@@ -125,45 +127,12 @@ func (s *Section) set(name string, pos Pos, values []Value, macro bool) (before 
 	return before
 }
 
-// prefixNumber reads as C's atof does.
-func prefixNumber(s string) float64 {
-	s = strings.TrimLeft(s, " \t")
-	end, digits := sign(s), 0
-	for end < len(s) && isDigit(s[end]) {
-		end++
-		digits++
-	}
-	if end < len(s) && s[end] == '.' {
-		end++
-		for end < len(s) && isDigit(s[end]) {
-			end++
-			digits++
-		}
-	}
-	if digits == 0 {
-		return 0
-	}
-	if e := end; e < len(s) && (s[e] == 'e' || s[e] == 'E') {
-		e++
-		e += sign(s[e:])
-		from := e
-		for e < len(s) && isDigit(s[e]) {
-			e++
-		}
-		if e > from {
-			end = e
-		}
-	}
-	v, _ := strconv.ParseFloat(s[:end], 64) // too large: infinite, as atof
-	return v
-}
-
 // prefixInt reads as C's atoi does; what is too large is the largest.
 func prefixInt(s string) int {
 	s = strings.TrimLeft(s, " \t")
-	end := sign(s)
+	end := lexer.Sign(s)
 	from := end
-	for end < len(s) && isDigit(s[end]) {
+	for end < len(s) && lexer.IsDigit(s[end]) {
 		end++
 	}
 	if end == from {
@@ -177,12 +146,4 @@ func prefixInt(s string) int {
 		return math.MaxInt32
 	}
 	return int(v)
-}
-
-// sign gives the length of a sign at the front.
-func sign(s string) int {
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		return 1
-	}
-	return 0
 }

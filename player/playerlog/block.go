@@ -6,6 +6,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/problem"
 )
 
 // Choice is what is to be made of the lines of an interface.
@@ -29,7 +30,7 @@ type Block struct {
 	passed   int64 // bytes of a line that is too long, which it does not hold
 	messages []Line
 	remarks  []Remark
-	problems []*Problem
+	problems []*problem.Problem
 	shelves  map[uint32]*shelf
 	whole    bool // the payload of the line that is read now is wanted
 }
@@ -94,7 +95,7 @@ func (b *Block) Messages() []Line { return b.messages }
 func (b *Block) Remarks() []Remark { return b.remarks }
 
 // Problems are the faults that Parse found, in order.
-func (b *Block) Problems() []*Problem { return b.problems }
+func (b *Block) Problems() []*problem.Problem { return b.problems }
 
 // Place says where in the log the block is: the number of its first line and
 // the byte at which that begins. It gives where the next block is. That a
@@ -120,14 +121,14 @@ func (b *Block) Place(line int, start int64) (nextLine int, nextStart int64) {
 }
 
 // Fault makes a Problem of a remark.
-func (b *Block) Fault(r *Remark, message string) *Problem {
-	return &Problem{File: b.name, Line: r.Number, Column: r.column, Message: message}
+func (b *Block) Fault(r *Remark, message string) *problem.Problem {
+	return &problem.Problem{Place: problem.Place{File: b.name, Line: r.Number, Column: r.column}, Message: message}
 }
 
 // tooLong notes that the line which was counted last is no line of a log.
 func (b *Block) tooLong() {
 	b.number, b.parser.text = b.lines, text{}
-	b.problems = append(b.problems, b.problem(0, Error, fmt.Sprintf("the line has more than %d bytes", MaxLine)))
+	b.problems = append(b.problems, b.problem(0, false, fmt.Sprintf("the line has more than %d bytes", MaxLine)))
 }
 
 // Parse reads the block's lines. choose says what to make of those of an
@@ -157,9 +158,9 @@ func (b *Block) Parse(choose func(player.Interface) Choice) {
 		if !message {
 			b.messages = b.messages[:len(b.messages)-1]
 		}
-		if p, ok := err.(*Problem); ok {
+		if p, ok := err.(*problem.Problem); ok {
 			if !complete {
-				p.cut()
+				tear(p)
 			}
 			b.problems = append(b.problems, p)
 		}

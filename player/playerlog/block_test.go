@@ -20,6 +20,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
+	"callboard/problem"
 )
 
 // asText words all that a log has in it: messages, oddities and problems.
@@ -43,7 +44,7 @@ func byReader(t tester, text io.Reader) (out []string) {
 		switch {
 		case err == io.EOF:
 			return out
-		case errors.As(err, new(*playerlog.Problem)):
+		case errors.As(err, new(*problem.Problem)):
 			out = append(out, err.Error())
 		case err != nil:
 			t.Fatal(err)

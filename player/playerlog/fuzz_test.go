@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"callboard/player/playerlog"
+	"callboard/problem"
 )
 
 // FuzzReader: any bytes are lines and problems with places, up to the end or an
@@ -50,7 +51,7 @@ func FuzzReader(f *testing.F) {
 		}
 		for {
 			l, err := r.Next()
-			var p *playerlog.Problem
+			var p *problem.Problem
 			if errors.As(err, &p) {
 				if p.Line < 1 || p.Column < 1 || p.Message == "" {
 					t.Fatalf("problem without place: %+v", p)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"callboard/player"
+	"callboard/problem"
 )
 
 // prefixTokens is the number of tokens before the payload: time, host, robot,
@@ -27,9 +28,9 @@ type parser struct {
 }
 
 // problem makes a Problem of the line that is read now; at is a byte of it.
-func (r *parser) problem(at int, s Severity, message string) *Problem {
+func (r *parser) problem(at int, warning bool, message string) *problem.Problem {
 	column := utf8.RuneCount(r.text.in[:min(at, len(r.text.in))]) + 1
-	return &Problem{File: r.name, Line: r.number, Column: column, Severity: s, Message: message}
+	return &problem.Problem{Place: problem.Place{File: r.name, Line: r.number, Column: column}, Warning: warning, Message: message}
 }
 
 // parse reads the line that is set into line; it tells whether the line is a
@@ -41,7 +42,7 @@ func (r *parser) parse(line *Line) (message bool, err error) {
 		return false, r.head(first)
 	}
 	if len(first) == 0 {
-		return false, r.problem(0, Warning, "the line is empty; expected a message: time host robot interface index type subtype …")
+		return false, r.problem(0, true, "the line is empty; expected a message: time host robot interface index type subtype …")
 	}
 	l.at = at
 	h, err := r.prefix()
@@ -55,13 +56,13 @@ func (r *parser) parse(line *Line) (message bool, err error) {
 	}
 	r.payload(line)
 	if l.bad != "" {
-		return false, r.problem(l.bady, Error, fmt.Sprintf("%s, in a %s", l.bad, h))
+		return false, r.problem(l.bady, false, fmt.Sprintf("%s, in a %s", l.bad, h))
 	}
 	if l.odd != "" {
-		line.Odd = r.problem(l.oddy, Warning, l.odd)
+		line.Odd = r.problem(l.oddy, true, l.odd)
 	}
 	if prefixTokens+l.read > MaxTokens {
-		line.Odd = r.problem(0, Error, fmt.Sprintf("the line has %d tokens; expected at most %d: Player's reader would corrupt its memory",
+		line.Odd = r.problem(0, false, fmt.Sprintf("the line has %d tokens; expected at most %d: Player's reader would corrupt its memory",
 			prefixTokens+l.read, MaxTokens))
 	}
 	return true, nil
@@ -76,7 +77,7 @@ func (r *parser) head(mark []byte) error {
 	if r.remark != nil {
 		at := r.text.at
 		if err := r.remark(bytes.TrimLeft(r.text.in[at:], " \t")); err != nil {
-			return r.problem(at+1, Error, err.Error())
+			return r.problem(at+1, false, err.Error())
 		}
 	}
 	if r.text.left() != 3 {
@@ -112,10 +113,10 @@ func (r *parser) prefix() (h player.Header, err error) {
 	h.Type = player.Type(typ)
 	integer(l, &h.Subtype, form{})
 	if l.bad != "" {
-		return h, r.problem(l.bady, Error, l.bad+"; a line is time host robot interface index type subtype …")
+		return h, r.problem(l.bady, false, l.bad+"; a line is time host robot interface index type subtype …")
 	}
 	if !known {
-		return h, r.problem(at, Warning, fmt.Sprintf("interface %q is not known; expected one of Player's", short(name)))
+		return h, r.problem(at, true, fmt.Sprintf("interface %q is not known; expected one of Player's", short(name)))
 	}
 	l.read = 0
 	return h, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"callboard/player"
+	"callboard/problem"
 )
 
 // Limits of Player's own reader.
@@ -52,8 +53,8 @@ type Line struct {
 	// without payload for messages that it cannot format, and a log may hold
 	// messages that are not known here.
 	Payload any
-	Skipped bool     // ReaderConfig.Want did not want the payload
-	Odd     *Problem // what was tolerated, nil: nothing
+	Skipped bool             // ReaderConfig.Want did not want the payload
+	Odd     *problem.Problem // what was tolerated, nil: nothing
 }
 
 // NewReader makes a Reader. It reads as far as it needs to see whether the
@@ -91,7 +92,7 @@ func (r *Reader) Version() (file, player string) { return r.version, r.player }
 // Number is that of the line that was read last, from 1.
 func (r *Reader) Number() int { return max(1, r.number) }
 
-// Next gives the next message. A *Problem tells of a line that is none:
+// Next gives the next message. A *problem.Problem tells of a line that is none:
 // reading goes on after it. io.EOF is the end, anything else an error that
 // ends the reading. A compressed log that ends early, as when its writer was
 // killed, ends where it does, with a warning.
@@ -104,8 +105,8 @@ func (r *Reader) Next() (*Line, error) {
 		r.text = textOf(text)
 		r.line = Line{}
 		message, err := r.parse(&r.line)
-		if p, ok := err.(*Problem); ok && !whole {
-			p.cut()
+		if p, ok := err.(*problem.Problem); ok && !whole {
+			tear(p)
 		}
 		switch {
 		case err != nil:
@@ -149,7 +150,7 @@ func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 		return nil, false, fmt.Errorf("playerlog: reading %s after line %d: %w", r.name, r.number-1, err)
 	}
 	if long || len(r.buf)+len(part) > MaxLine {
-		return nil, false, r.problem(0, Error, fmt.Sprintf("the line has more than %d bytes", MaxLine))
+		return nil, false, r.problem(0, false, fmt.Sprintf("the line has more than %d bytes", MaxLine))
 	}
 	r.buf = append(r.buf, part...)
 	if err == io.EOF && len(r.buf) == 0 {
@@ -168,9 +169,15 @@ func (r *Reader) end() error {
 	return r.tornHere()
 }
 
+// tear makes a problem that of a line that the log ends within.
+func tear(p *problem.Problem) {
+	p.Warning = true
+	p.Message += "; the log ends within this line, as when its writer was stopped"
+}
+
 // tornHere is the problem of a compressed log whose end is missing.
-func (r *parser) tornHere() *Problem {
-	p := r.problem(0, Warning, "the compressed log ends early, as when its writer was stopped; expected its checksum")
+func (r *parser) tornHere() *problem.Problem {
+	p := r.problem(0, true, "the compressed log ends early, as when its writer was stopped; expected its checksum")
 	p.Ends = true
 	return p
 }

@@ -19,6 +19,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
+	"callboard/problem"
 )
 
 // told reads a text and writes down what comes: messages, oddities, faults.
@@ -28,7 +29,7 @@ func told(t *testing.T, text string) []string {
 	var out []string
 	for {
 		l, err := r.Next()
-		var p *playerlog.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			return out
@@ -171,7 +172,7 @@ func TestGzip(t *testing.T) {
 	for err == nil {
 		_, err = cut.Next()
 	}
-	if p := new(playerlog.Problem); !errors.As(err, &p) || !p.Ends || !strings.Contains(err.Error(), "ends early") {
+	if p := new(problem.Problem); !errors.As(err, &p) || !p.Ends || !strings.Contains(err.Error(), "ends early") {
 		t.Errorf("a cut file ends with %v", err)
 	}
 	if _, err = cut.Next(); err != io.EOF {

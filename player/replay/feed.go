@@ -11,6 +11,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 const (
@@ -162,7 +163,7 @@ func (f *feed) earliest() *source {
 func (f *feed) advance(ctx context.Context, s *source) {
 	for s.record = nil; ctx.Err() == nil; {
 		rec, err := s.reader.Next()
-		var problem *run.Problem
+		var problem *problem.Problem
 		switch {
 		case err == nil:
 			s.record = rec
@@ -182,7 +183,7 @@ func (f *feed) advance(ctx context.Context, s *source) {
 }
 
 // fault tells of a place that gives no message.
-func (s *source) fault(log *slog.Logger, p *run.Problem) {
+func (s *source) fault(log *slog.Logger, p *problem.Problem) {
 	switch {
 	case p.Ends:
 		log.Warn("a recorded run ends early; what was written before is replayed", slog.Any("error", p))
@@ -254,7 +255,7 @@ func (f *feed) encode(b *batch, s *source, rec *run.Record) {
 		err = errors.New("it is larger than a message may be")
 	}
 	if err != nil {
-		s.fault(f.replay.log, &run.Problem{File: s.name, Line: rec.Line, Offset: rec.Offset, Message: err.Error()})
+		s.fault(f.replay.log, &problem.Problem{Place: problem.Place{File: s.name, Line: rec.Line}, Binary: rec.Line == 0, Offset: rec.Offset, Message: err.Error()})
 		return
 	}
 	b.bytes = body

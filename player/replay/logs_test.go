@@ -12,6 +12,7 @@ import (
 	"callboard/player/iface"
 	"callboard/player/replay"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // TestLogsOfRealPlayer replays what Player's own writelog has written, and what
@@ -82,7 +83,7 @@ func payloads(t *testing.T, file *run.File) map[uint32][]float64 {
 	out := map[uint32][]float64{}
 	for {
 		rec, err := r.Next()
-		if _, odd := err.(*run.Problem); odd {
+		if _, odd := err.(*problem.Problem); odd {
 			continue
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/playerlog"
+	"callboard/problem"
 )
 
 // Choice is what is to be made of the messages of an interface.
@@ -136,7 +137,7 @@ func (k *Block) Size() int {
 // Records gives a parsed block's records in order, each valid during the call
 // but for what it points to, or a Problem. Blocks must come in the order in
 // which Next filled them.
-func (b *Blocks) Records(k *Block, give func(*Record, *Problem)) {
+func (b *Blocks) Records(k *Block, give func(*Record, *problem.Problem)) {
 	if b.mcap != nil {
 		b.mcap.records(&k.mcap, give)
 		return
@@ -148,7 +149,7 @@ func (b *Blocks) Records(k *Block, give func(*Record, *Problem)) {
 		if err == io.EOF {
 			return
 		}
-		if p, ok := err.(*Problem); ok {
+		if p, ok := err.(*problem.Problem); ok {
 			give(nil, p)
 			continue
 		}
@@ -161,7 +162,7 @@ type blockLines struct {
 	block    *playerlog.Block
 	messages []playerlog.Line
 	remarks  []playerlog.Remark
-	problems []*playerlog.Problem
+	problems []*problem.Problem
 	remark   func([]byte) error
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // toldByBlocks reads a run by blocks and writes down what comes.
@@ -28,7 +29,7 @@ func toldByBlocks(t *testing.T, f *run.File, o run.BlockOptions) (out []string) 
 			t.Fatal(err)
 		}
 		b.Parse()
-		blocks.Records(b, func(rec *run.Record, p *run.Problem) {
+		blocks.Records(b, func(rec *run.Record, p *problem.Problem) {
 			if p != nil {
 				out = append(out, p.Error())
 			} else {
@@ -95,7 +96,7 @@ func TestBlocksChoose(t *testing.T) {
 		b := new(run.Block)
 		for blocks.Next(b) == nil {
 			b.Parse()
-			blocks.Records(b, func(rec *run.Record, p *run.Problem) {
+			blocks.Records(b, func(rec *run.Record, p *problem.Problem) {
 				switch {
 				case p != nil:
 					t.Error(p)

@@ -10,6 +10,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
+	"callboard/problem"
 )
 
 // lookAhead is how far into a log that does not tell its robots the reader
@@ -131,20 +132,11 @@ func (s *logSource) next() (*Record, error) {
 		}
 		line, err := s.lines.Next()
 		if s.line, s.err = line, err; err != nil {
-			s.err = faultOf(err)
+			s.err = err
 		} else {
 			s.meet(line.Header.Addr)
 		}
 	}
-}
-
-// faultOf makes a problem of the log one of the run.
-func faultOf(err error) error {
-	var p *playerlog.Problem
-	if errors.As(err, &p) {
-		return problem(p, 0)
-	}
-	return err
 }
 
 // meet introduces a device unless it is known and its robot up, as it is for
@@ -153,10 +145,6 @@ func (s *logSource) meet(a player.Addr) {
 	if d := s.devices[logPlace(a)]; d == nil || !d.robot.up {
 		s.introduce(logPlace(a), a, func() *robot { return s.owner(a) })
 	}
-}
-
-func problem(p *playerlog.Problem, offset int64) *Problem {
-	return &Problem{File: p.File, Line: p.Line, Column: p.Column, Offset: offset, Warning: p.Severity == playerlog.Warning, Message: p.Message, Ends: p.Ends}
 }
 
 // owner gives the robot of a device that no event has told of: the one of its
@@ -193,7 +181,8 @@ func (s *logSource) record(line *playerlog.Line) *Record {
 	news := d.learn(line.Payload)
 	rec := d.robot.about(Record{Device: d.device, Header: h, Payload: line.Payload, Line: line.Number, Offset: line.Offset})
 	if line.Odd != nil {
-		rec.Odd = problem(line.Odd, line.Offset)
+		rec.Odd = line.Odd
+		rec.Odd.Offset = line.Offset
 	}
 	switch {
 	case h.Type == player.Data && news:
@@ -246,7 +235,7 @@ func (s *logSource) foresee() error {
 	if err != nil {
 		return err
 	}
-	var p *playerlog.Problem
+	var p *problem.Problem
 	for !told {
 		line, err := lines.Next()
 		switch {

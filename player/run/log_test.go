@@ -15,6 +15,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // file makes a run of a text.
@@ -37,7 +38,7 @@ func told(t *testing.T, f *run.File, o run.Options) []string {
 	var out []string
 	for {
 		rec, err := r.Next()
-		var p *run.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			return out

@@ -11,6 +11,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/mcap"
+	"callboard/problem"
 )
 
 // mcapSource gives the records of an MCAP file.
@@ -80,7 +81,7 @@ func (f *File) summary() (*mcap.Summary, error) {
 		return nil, nil
 	}
 	s, err := mcap.ReadSummary(f.r, f.size, f.name)
-	var p *mcap.Problem
+	var p *problem.Problem
 	switch {
 	case err == nil && s.Statistics == nil, errors.Is(err, mcap.ErrNoSummary), errors.As(err, &p):
 		return nil, nil // it can still be read from its beginning
@@ -148,13 +149,13 @@ func (s *mcapSource) next() (*Record, error) {
 			return &s.out, nil
 		}
 		m, err := s.in.Next()
-		var p *mcap.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF && !s.found && len(s.kinds) > 0:
 			s.found = true
 			return nil, s.file.foreign()
 		case errors.As(err, &p):
-			return nil, &Problem{File: p.File, Offset: p.Offset, Warning: p.Cut, Message: p.Message, Ends: p.Cut}
+			return nil, p
 		case err != nil:
 			return nil, err
 		}
@@ -166,7 +167,7 @@ func (s *mcapSource) next() (*Record, error) {
 		}
 		if err != nil {
 			offset, _ := s.in.Offset()
-			return nil, &Problem{File: s.file.name, Offset: offset, Message: err.Error()}
+			return nil, s.problem(offset, err.Error())
 		}
 	}
 }
@@ -222,9 +223,13 @@ func (s *mcapSource) message(m *mcap.Message) error {
 	return nil
 }
 
+func (s *mcapSource) problem(offset int64, message string) *problem.Problem {
+	return &problem.Problem{Place: problem.Place{File: s.file.name}, Binary: true, Offset: offset, Message: message}
+}
+
 // unfit is the problem of a message whose body is none of its kind.
-func (s *mcapSource) unfit(h player.Header, err error) *Problem {
-	return &Problem{File: s.file.name, Offset: s.out.Offset, Message: fmt.Sprintf("a %s that does not fit: %v", h, err)}
+func (s *mcapSource) unfit(h player.Header, err error) *problem.Problem {
+	return s.problem(s.out.Offset, fmt.Sprintf("a %s that does not fit: %v", h, err))
 }
 
 // arrived makes out the record of a message, without its payload.

@@ -7,7 +7,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
-	"callboard/player/mcap"
+	"callboard/problem"
 )
 
 // mcapBlockSize is how many bytes of messages a block has about.
@@ -28,7 +28,7 @@ type mcapItem struct {
 	at       time.Time
 	offset   int64
 	from, to int // in text
-	problem  *Problem
+	problem  *problem.Problem
 
 	header  player.Header // parsed
 	payload any
@@ -47,7 +47,7 @@ func (s *mcapSource) fill(b *mcapBlock) error {
 	b.text, b.messages = b.text[:0], b.messages[:0]
 	for len(b.text) < mcapBlockSize {
 		m, err := s.in.Next()
-		var p *mcap.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF && !s.found && len(s.kinds) > 0:
 			s.found = true
@@ -55,7 +55,7 @@ func (s *mcapSource) fill(b *mcapBlock) error {
 		case err == io.EOF && len(b.messages) > 0:
 			return nil
 		case errors.As(err, &p):
-			b.messages = append(b.messages, mcapItem{problem: &Problem{File: p.File, Offset: p.Offset, Warning: p.Cut, Message: p.Message, Ends: p.Cut}})
+			b.messages = append(b.messages, mcapItem{problem: p})
 			continue
 		case err != nil:
 			return err
@@ -126,7 +126,7 @@ func (b *mcapBlock) decode(h *player.Header, body []byte) (any, error) {
 }
 
 // records gives the records of a block that is parsed.
-func (s *mcapSource) records(b *mcapBlock, give func(*Record, *Problem)) {
+func (s *mcapSource) records(b *mcapBlock, give func(*Record, *problem.Problem)) {
 	for i := range b.messages {
 		m := &b.messages[i]
 		err := m.err
@@ -147,7 +147,7 @@ func (s *mcapSource) records(b *mcapBlock, give func(*Record, *Problem)) {
 			err = nil
 		}
 		if err != nil {
-			give(nil, &Problem{File: s.file.name, Offset: m.offset, Message: err.Error()})
+			give(nil, s.problem(m.offset, err.Error()))
 			continue
 		}
 		for s.take(&s.before) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"callboard/player"
+	"callboard/problem"
 )
 
 // Kind is what a Record tells.
@@ -68,9 +69,9 @@ type Record struct {
 	Object []byte
 	Count  uint64 // Lost: how many messages; 0 is not known
 
-	Line   int      // in a Player log, from 1
-	Offset int64    // byte at which it begins in the file, unpacked
-	Odd    *Problem // what was tolerated in it, nil: nothing
+	Line   int              // in a Player log, from 1
+	Offset int64            // byte at which it begins in the file, unpacked
+	Odd    *problem.Problem // what was tolerated in it, nil: nothing
 }
 
 // Reading gives a Data record as what a live session hands over.

@@ -9,6 +9,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/problem"
 )
 
 // Survey is what a whole run has.
@@ -60,7 +61,7 @@ func (f *File) Survey(ctx context.Context, progress func(offset int64)) (*Survey
 			return nil, ctx.Err()
 		}
 		rec, err := r.Next()
-		var p *Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			return s.end(), nil
@@ -96,7 +97,7 @@ func (f *File) Begins() ([]*player.Device, error) {
 	s := &surveyor{robots: map[string]*Robot{}, last: map[place]float64{}}
 	for range begins {
 		rec, err := r.Next()
-		if err != nil && !errors.As(err, new(*Problem)) {
+		if err != nil && !errors.As(err, new(*problem.Problem)) {
 			break // what is wrong further on does not matter here
 		}
 		if err == nil {

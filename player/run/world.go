@@ -13,6 +13,7 @@ import (
 
 	"callboard/player/mcap"
 	"callboard/player/regular"
+	"callboard/problem"
 )
 
 // maxWorld is how many bytes the files of a world may have.
@@ -219,7 +220,7 @@ func (f *File) streamAttachments(add func(*mcap.Attachment) error) error {
 	}
 	defer r.Close()
 	_, err = r.Next()
-	if p := (*mcap.Problem)(nil); err == io.EOF || errors.As(err, &p) {
+	if p := (*problem.Problem)(nil); err == io.EOF || errors.As(err, &p) {
 		return nil
 	}
 	return err

@@ -18,6 +18,7 @@ import (
 	"callboard/player/iface"
 	"callboard/player/mcap"
 	"callboard/player/run"
+	"callboard/problem"
 )
 
 // open makes a run of bytes.
@@ -40,7 +41,7 @@ func copyRun(t testing.TB, from *run.File, to run.Writer) (unwritable int) {
 	defer r.Close()
 	for {
 		rec, err := r.Next()
-		var p *run.Problem
+		var p *problem.Problem
 		switch {
 		case err == io.EOF:
 			if err := to.Close(); err != nil {
@@ -243,7 +244,7 @@ func TestMCAPKeepsEverything(t *testing.T) {
 			if err == io.EOF {
 				break
 			}
-			if p := (*run.Problem)(nil); !errors.As(err, &p) || !p.Warning {
+			if p := (*problem.Problem)(nil); !errors.As(err, &p) || !p.Warning {
 				t.Fatal(err)
 			}
 		}
@@ -389,7 +390,7 @@ func FuzzRun(f *testing.F) {
 		defer r.Close()
 		for {
 			rec, err := r.Next()
-			var p *run.Problem
+			var p *problem.Problem
 			switch {
 			case errors.As(err, &p):
 			case err != nil:

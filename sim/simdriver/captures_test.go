@@ -38,7 +38,7 @@ func driverOf(t *testing.T, name string, port int) (*Simulation, server.Driver) 
 	worldName, _, _ := file.Worldfile()
 	w := load(t, worldName)
 	plan, problems := NewPlan(file, w.File())
-	if err := playercfg.FirstError(problems); err != nil {
+	if err := problems.First(); err != nil {
 		t.Fatal(err)
 	}
 	s, err := New(Config{World: w, Speed: 1})

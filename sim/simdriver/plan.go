@@ -7,6 +7,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/playercfg"
+	"callboard/problem"
 	"callboard/sim/worldfile"
 )
 
@@ -25,7 +26,7 @@ type PlannedPort struct {
 // on the named one that no device has taken yet; old interfaces are served as
 // older plug-ins did. What has no model is an Error; devices and drivers that
 // are not served are Warnings.
-func NewPlan(f *playercfg.File, w *worldfile.World) (*Plan, []playercfg.Problem) {
+func NewPlan(f *playercfg.File, w *worldfile.World) (*Plan, problem.List) {
 	p := &planner{plan: &Plan{}, byName: map[string]*worldfile.Model{}, taken: map[*worldfile.Model]bool{}, shown: map[shown]*worldfile.Model{}}
 	for _, m := range w.All() {
 		p.byName[m.Auto] = m
@@ -45,18 +46,18 @@ func NewPlan(f *playercfg.File, w *worldfile.World) (*Plan, []playercfg.Problem)
 			p.other(d)
 		}
 	}
-	return p.plan, p.problems
+	return p.plan, p.List
 }
 
 // planner makes a Plan.
 type planner struct {
-	plan     *Plan
-	world    string
-	byName   map[string]*worldfile.Model
-	names    []string
-	taken    map[*worldfile.Model]bool
-	shown    map[shown]*worldfile.Model // what stands behind a device
-	problems []playercfg.Problem
+	plan   *Plan
+	world  string
+	byName map[string]*worldfile.Model
+	names  []string
+	taken  map[*worldfile.Model]bool
+	shown  map[shown]*worldfile.Model // what stands behind a device
+	problem.List
 }
 
 // shown is the address of a device that is served.
@@ -64,14 +65,6 @@ type shown struct {
 	port   int
 	interf player.Interface
 	index  uint16
-}
-
-func (p *planner) fail(pos playercfg.Pos, format string, args ...any) {
-	p.problems = append(p.problems, playercfg.Problem{Pos: pos, Message: fmt.Sprintf(format, args...)})
-}
-
-func (p *planner) warn(pos playercfg.Pos, format string, args ...any) {
-	p.problems = append(p.problems, playercfg.Problem{Pos: pos, Severity: playercfg.Warning, Message: fmt.Sprintf(format, args...)})
 }
 
 // add serves a device.
@@ -91,29 +84,29 @@ func (p *planner) stage(d *playercfg.Driver) {
 	for _, a := range d.Provides {
 		interf, known := a.Code()
 		if !known {
-			p.warn(a.Pos, "%s is not simulated and not served", a)
+			p.Warnf(a.Pos, "%s is not simulated and not served", a)
 			continue
 		}
 		service, served := services[interf]
 		switch {
 		case interf == player.InterfaceCamera:
-			p.warn(a.Pos, "%s is not simulated and not served: no pictures are drawn here", a)
+			p.Warnf(a.Pos, "%s is not simulated and not served: no pictures are drawn here", a)
 		case !served:
-			p.warn(a.Pos, "%s is not simulated and not served, nor is it by Stage 4", a)
+			p.Warnf(a.Pos, "%s is not simulated and not served, nor is it by Stage 4", a)
 		case interf == player.InterfaceSimulation:
 			p.add(a, Device{Interf: interf, Index: a.Index})
 		case !found:
 			// Told with the section.
 		case named(interf):
 			if service.serves != nil && !service.serves(base) {
-				p.warn(a.Pos, "%s is not served: %s has no power pack; expected joules in the world", a, base.Name)
+				p.Warnf(a.Pos, "%s is not served: %s has no power pack; expected joules in the world", a, base.Name)
 				continue
 			}
 			p.add(a, Device{Interf: interf, Index: a.Index, Model: base})
 		default:
 			m := p.first(base, interf)
 			if m == nil {
-				p.fail(a.Pos, "%s: %s has no %s left; expected a model of that type on it that no device before has taken", a, base.Name, typeOf(interf))
+				p.Errorf(a.Pos, "%s: %s has no %s left; expected a model of that type on it that no device before has taken", a, base.Name, typeOf(interf))
 				continue
 			}
 			p.taken[m] = true
@@ -131,10 +124,10 @@ func (p *planner) base(d *playercfg.Driver) (*worldfile.Model, bool) {
 	m := p.byName[name]
 	if m == nil {
 		expected := "the name of one of its models"
-		if near := closest(name, p.names); near != "" {
+		if near := problem.Nearest(name, p.names); near != "" {
 			expected = fmt.Sprintf("%q", near)
 		}
-		p.fail(d.Field("model").Values[0].Pos, "%s has no model %q; expected %s", p.world, cut(name), expected)
+		p.Errorf(d.Field("model").Values[0].Pos, "%s has no model %q; expected %s", p.world, problem.Short(name), expected)
 	}
 	return m, m != nil
 }
@@ -206,32 +199,14 @@ func (p *planner) other(d *playercfg.Driver) {
 		}
 	}
 	if len(d.Provides) == 0 {
-		p.warn(d.Pos, "driver %q does not run here", cut(d.Name))
+		p.Warnf(d.Pos, "driver %q does not run here", problem.Short(d.Name))
 		return
 	}
 	what := make([]string, len(d.Provides))
 	for i, a := range d.Provides {
 		what[i] = a.String()
 	}
-	p.warn(d.Pos, "driver %q does not run here; not served: %s", cut(d.Name), cut(strings.Join(what, " ")))
+	p.Warnf(d.Pos, "driver %q does not run here; not served: %s", problem.Short(d.Name), problem.Cut(strings.Join(what, " "), 60))
 }
 
 // cut keeps a text from the file short.
-func cut(s string) string {
-	const most = 60
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "…"
-}
-
-// closest gives the name that a misspelt one was probably meant to be, or "".
-func closest(name string, names []string) string {
-	best, least := "", 1+len(name)/4
-	for _, n := range names {
-		if d := worldfile.Distance(name, n, least); d <= least && (best == "" || d < least) {
-			best, least = n, d
-		}
-	}
-	return best
-}

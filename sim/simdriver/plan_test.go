@@ -12,6 +12,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playercfg"
+	"callboard/problem"
 	"callboard/sim"
 	"callboard/sim/worldfile"
 
@@ -31,7 +32,7 @@ func texts(files map[string]string) func(string) ([]byte, error) {
 
 // plan makes the plan of a configuration's text, after the section for the
 // simulation, with a world's.
-func plan(t *testing.T, cfg, world string) (*sim.World, *Plan, []playercfg.Problem) {
+func plan(t *testing.T, cfg, world string) (*sim.World, *Plan, problem.List) {
 	t.Helper()
 	open := texts(map[string]string{
 		"a.cfg": `driver ( name "stage" provides [ "simulation:0" ] worldfile "a.world" )` + "\n" + cfg, "a.world": world,
@@ -302,7 +303,7 @@ func TestPlanCorpus(t *testing.T) {
 		for _, port := range p.Ports {
 			devices += len(port.Devices)
 		}
-		if err := playercfg.FirstError(problems); err != nil {
+		if err := problems.First(); err != nil {
 			t.Log(err)
 		} else {
 			whole++

@@ -31,7 +31,7 @@ func load(t *testing.T, name string) *sim.World {
 	t.Helper()
 	file, problems := worldfile.Load(func(n string) ([]byte, error) { return os.ReadFile(filepath.Join("testdata", n)) }, name)
 	if file == nil {
-		t.Fatal(worldfile.FirstError(problems))
+		t.Fatal(problems.First())
 	}
 	w, err := sim.New(sim.Config{World: file})
 	if err != nil {

@@ -1,6 +1,9 @@
 package worldfile
 
-import "math"
+import (
+	"callboard/problem"
+	"math"
+)
 
 // Actuator holds an actuator's settings: how far it can slide (m) or turn (rad)
 // from where it was built. Stage 4.3 never moves it from where it starts.
@@ -23,13 +26,13 @@ func (in *interpreter) actuator(m *Model, e *Entity) *Actuator {
 	case "rotational":
 		a.Turns = true
 	default:
-		in.warn(e.Get("type").Pos, "type %q is unknown; expected \"linear\" or \"rotational\", linear is taken", short(t))
+		in.Warnf(e.Get("type").Pos, "type %q is unknown; expected \"linear\" or \"rotational\", linear is taken", problem.Short(t))
 	}
 	if p := in.tuple(e, "axis", 3, "[x y z]"); p != nil && !a.Turns {
 		v := [3]float64{in.value(p, 0), in.value(p, 1), in.value(p, 2)}
 		length := math.Sqrt(v[0]*v[0] + v[1]*v[1] + v[2]*v[2])
 		if length == 0 {
-			in.warn(p.Pos, "axis has no length; expected a direction, x is taken")
+			in.Warnf(p.Pos, "axis has no length; expected a direction, x is taken")
 			v[0], length = 1, 1
 		}
 		a.Axis = [3]float64{v[0] / length, v[1] / length, v[2] / length}

@@ -67,16 +67,16 @@ func (in *interpreter) body(m *Model, e *Entity, box bool) []Block {
 func (in *interpreter) block(e *Entity) (shape, bool) {
 	n := in.integer(e, "points", 0)
 	if n < 0 || n > maxOutlinePoints {
-		in.fail(e.Pos, "a block of %d points; expected 2 or more", n)
+		in.Errorf(e.Pos, "a block of %d points; expected 2 or more", n)
 		return shape{}, false
 	}
 	if n < 2 {
-		in.warn(e.Pos, "a block of %d points has no outline, and nothing meets it; expected 2 or more", n)
+		in.Warnf(e.Pos, "a block of %d points has no outline, and nothing meets it; expected 2 or more", n)
 	}
 	// An index without entry is (0, 0), as in Stage; more of them than there are
 	// properties would only make memory of nothing.
 	if n > len(e.Properties)+1000 {
-		in.fail(e.Get("points").Pos, "a block of %d points, of which at most %d are given", n, len(e.Properties))
+		in.Errorf(e.Get("points").Pos, "a block of %d points, of which at most %d are given", n, len(e.Properties))
 		return shape{}, false
 	}
 	s := shape{points: make([]Point, n)}
@@ -87,7 +87,7 @@ func (in *interpreter) block(e *Entity) (shape, bool) {
 			continue
 		}
 		if len(p.Values) < 2 {
-			in.fail(p.Pos, "%s has %d values; expected [x y]", p.Name, len(p.Values))
+			in.Errorf(p.Pos, "%s has %d values; expected [x y]", p.Name, len(p.Values))
 			return s, false
 		}
 		s.points[i] = Point{in.metres(p, 0), in.metres(p, 1)}
@@ -119,7 +119,7 @@ func (in *interpreter) polygons(e *Entity) []shape {
 		return nil
 	}
 	if n > len(e.Properties) {
-		in.fail(e.Get("polygons").Pos, "%d polygons, of which at most %d are given", n, len(e.Properties))
+		in.Errorf(e.Get("polygons").Pos, "%d polygons, of which at most %d are given", n, len(e.Properties))
 		return nil
 	}
 	var out []shape
@@ -129,7 +129,7 @@ func (in *interpreter) polygons(e *Entity) []shape {
 		e.Get(prefix + "filled")
 		e.Get(prefix + "fill")
 		if count < 2 || count > len(e.Properties) {
-			in.fail(e.Pos, "polygon %d has %d points; expected 2 or more, each given", i, count)
+			in.Errorf(e.Pos, "polygon %d has %d points; expected 2 or more, each given", i, count)
 			return out
 		}
 		s := shape{points: make([]Point, count), high: 1}

@@ -1,10 +1,13 @@
 package worldfile
 
 import (
+	"callboard/problem"
 	_ "embed"
 	"image/color"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,20 +71,12 @@ func (in *interpreter) namedColor(p *Property, name string) (color.NRGBA, bool) 
 	case "":
 		return red, true
 	case "random":
-		r := rand.New(rand.NewPCG(uint64(p.Pos.Line), uint64(len(in.problems))))
+		r := rand.New(rand.NewPCG(uint64(p.Pos.Line), uint64(len(in.List))))
 		return color.NRGBA{uint8(r.UintN(256)), uint8(r.UintN(256)), uint8(r.UintN(256)), 255}, true
 	}
 	if in.told["colour "+name] {
 		return red, false
 	}
-	hint := ""
-	names := make([]string, 0, 800)
-	for n := range in.colorNames() {
-		names = append(names, n)
-	}
-	if n := nearest(name, names); n != "" {
-		hint = "; did you mean \"" + n + "\"?"
-	}
-	in.once("colour "+name, p.Pos, "colour %q is unknown; expected a name of the X11 list, red is taken%s", short(name), hint)
+	in.once("colour "+name, p.Pos, "colour %q is unknown; expected a name of the X11 list, red is taken%s", problem.Short(name), didYouMean(name, slices.Sorted(maps.Keys(in.colorNames()))))
 	return red, false
 }

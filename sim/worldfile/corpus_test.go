@@ -1,6 +1,7 @@
 package worldfile
 
 import (
+	"callboard/problem"
 	"fmt"
 	"math"
 	"os"
@@ -39,17 +40,17 @@ func TestCorpus(t *testing.T) {
 		if f[3] == "-" {
 			// Stage refuses it, for a fault in the text or an include that the corpus
 			// lacks; so do we, with a place.
-			err := FirstError(problems)
+			err := problems.First()
 			if w != nil || err == nil || !strings.HasPrefix(f[2], "refuses") {
 				t.Errorf("%s loads, Stage %s (%s)", f[0], f[2], f[9])
-			} else if p := err.(Problem); p.Line == 0 {
+			} else if p := err.(problem.Problem); p.Line == 0 {
 				t.Errorf("%s: no place in %v", f[0], err)
 			}
 			refused++
 			continue
 		}
 		if w == nil {
-			t.Errorf("%s: %v (%s)", f[0], FirstError(problems), f[2])
+			t.Errorf("%s: %v (%s)", f[0], problems.First(), f[2])
 			continue
 		}
 		loaded++

@@ -1,15 +1,19 @@
 package worldfile
 
+import "callboard/problem"
+
 // File is a world file as parsed: includes spliced in, macros applied.
 type File struct {
 	Name string
 	// World holds the properties and the entities of the top level.
 	World Entity
+
+	files []string // in the order in which they were opened
 }
 
 // Entity is an entity of a File: what stands before the bracket and in it.
 type Entity struct {
-	Pos        Pos
+	Pos        problem.Place
 	Word       string // as written: a type's name or a macro's
 	Type       string // the built-in type
 	Properties []*Property
@@ -18,7 +22,7 @@ type Entity struct {
 
 // Property is a name and its values, all kept as text.
 type Property struct {
-	Pos    Pos
+	Pos    problem.Place
 	Name   string
 	Values []string
 	Used   bool // something has read it

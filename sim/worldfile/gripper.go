@@ -1,6 +1,9 @@
 package worldfile
 
-import "math"
+import (
+	"callboard/problem"
+	"math"
+)
 
 // Gripper holds a gripper's settings.
 type Gripper struct {
@@ -44,7 +47,7 @@ func (in *interpreter) gripper(e *Entity) *Gripper {
 	if p := in.tuple(e, "paddle_size", 3, "[length width height] as parts of the size"); p != nil {
 		s := Size{in.value(p, 0), in.value(p, 1), in.value(p, 2)}
 		if s.X < 0 || s.X > 1 || s.Y < 0 || s.Y > 1 || s.Z < 0 || s.Z > 1 {
-			in.fail(p.Pos, "paddle_size is %v %v %v; expected parts of the gripper's size, each 0 to 1", s.X, s.Y, s.Z)
+			in.Errorf(p.Pos, "paddle_size is %v %v %v; expected parts of the gripper's size, each 0 to 1", s.X, s.Y, s.Z)
 		} else {
 			g.PaddleSize = s
 		}
@@ -58,7 +61,7 @@ func (in *interpreter) gripper(e *Entity) *Gripper {
 				g.Up = true
 			case "open", "down":
 			default:
-				in.warn(p.Pos, "paddle_state %q is unknown; expected \"open\" or \"closed\", and \"up\" or \"down\"", short(v))
+				in.Warnf(p.Pos, "paddle_state %q is unknown; expected \"open\" or \"closed\", and \"up\" or \"down\"", problem.Short(v))
 			}
 		}
 	}

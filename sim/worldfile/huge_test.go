@@ -64,7 +64,7 @@ func TestHuge(t *testing.T) {
 		took := time.Since(begin)
 		runtime.ReadMemStats(&after)
 		if w == nil {
-			t.Errorf("%s: %v", c.name, FirstError(problems))
+			t.Errorf("%s: %v", c.name, problems.First())
 			continue
 		}
 		bodies := 0

@@ -1,11 +1,11 @@
 package worldfile
 
 import (
-	"fmt"
+	"callboard/problem"
+	"callboard/problem/lexer"
 	"image/color"
 	"math"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -25,11 +25,11 @@ type interpreter struct {
 	colors   map[string]color.NRGBA // by X11 name, made when first needed
 	budget   int                    // outline points that pictures may still make
 	told     map[string]bool        // notices that are given once
-	problems []Problem
+	problem.List
 }
 
 // interpret gives the World that f describes.
-func interpret(f *File, open Open) (*World, []Problem) {
+func interpret(f *File, open Open) (*World, problem.List) {
 	in := &interpreter{
 		file: f, open: open, length: 1, angle: math.Pi / 180,
 		pictures: map[string]*picture{}, budget: maxOutlinePoints, told: map[string]bool{},
@@ -39,22 +39,14 @@ func interpret(f *File, open Open) (*World, []Problem) {
 	counts := map[string]int{"model": 1} // the ground is model:0
 	in.topLevel(f.World.Children, counts)
 	in.unread(&f.World, knownWorld)
-	return in.world, in.problems
-}
-
-func (in *interpreter) fail(pos Pos, format string, args ...any) {
-	in.problems = append(in.problems, Problem{Pos: pos, Message: fmt.Sprintf(format, args...)})
-}
-
-func (in *interpreter) warn(pos Pos, format string, args ...any) {
-	in.problems = append(in.problems, Problem{Pos: pos, Severity: Warning, Message: fmt.Sprintf(format, args...)})
+	return in.world, in.List
 }
 
 // once warns unless a warning of that kind was given before.
-func (in *interpreter) once(kind string, pos Pos, format string, args ...any) {
+func (in *interpreter) once(kind string, pos problem.Place, format string, args ...any) {
 	if !in.told[kind] {
 		in.told[kind] = true
-		in.warn(pos, format, args...)
+		in.Warnf(pos, format, args...)
 	}
 }
 
@@ -67,30 +59,30 @@ func (in *interpreter) settings(e *Entity) {
 	case "mm":
 		in.length = 0.001
 	default:
-		in.warn(e.Get("unit_length").Pos, "unit_length %q is unknown; expected \"m\", \"cm\" or \"mm\", m is taken", short(in.text(e, "unit_length", "")))
+		in.Warnf(e.Get("unit_length").Pos, "unit_length %q is unknown; expected \"m\", \"cm\" or \"mm\", m is taken", problem.Short(in.text(e, "unit_length", "")))
 	}
 	switch in.text(e, "unit_angle", "degrees") {
 	case "degrees":
 	case "radians":
 		in.angle = 1
 	default:
-		in.warn(e.Get("unit_angle").Pos, "unit_angle %q is unknown; expected \"degrees\" or \"radians\", degrees are taken", short(in.text(e, "unit_angle", "")))
+		in.Warnf(e.Get("unit_angle").Pos, "unit_angle %q is unknown; expected \"degrees\" or \"radians\", degrees are taken", problem.Short(in.text(e, "unit_angle", "")))
 	}
 	w := &World{File: in.file.Name, Dialect: in.dialect, Speed: 1}
 	in.world = w
 	w.Name = in.text(e, "name", path.Base(in.file.Name))
 	w.Interval = in.milliseconds(e, "interval_sim", 100)
 	if w.Interval < time.Microsecond {
-		in.fail(e.Get("interval_sim").Pos, "interval_sim is %v; expected more than 0 ms", w.Interval)
+		in.Errorf(e.Get("interval_sim").Pos, "interval_sim is %v; expected more than 0 ms", w.Interval)
 	}
 	w.QuitTime = in.quitTime(e)
 	w.Resolution = in.number(e, "resolution", 0.02)
 	if !(w.Resolution >= 1e-4) {
-		in.fail(e.Get("resolution").Pos, "resolution is %v m; expected at least 0.0001", w.Resolution)
+		in.Errorf(e.Get("resolution").Pos, "resolution is %v m; expected at least 0.0001", w.Resolution)
 	}
 	w.Speed = in.speed(e, w.Interval)
 	if p := e.Get("test"); p != nil && in.integer(e, "test", 0) != 0 {
-		in.warn(p.Pos, "test is set: Stage would show how it reads the file and refuse to run it")
+		in.Warnf(p.Pos, "test is set: Stage would show how it reads the file and refuse to run it")
 	}
 }
 
@@ -119,8 +111,8 @@ func (in *interpreter) speed(e *Entity, interval time.Duration) float64 {
 	if speed > 0 {
 		return speed
 	}
-	in.warn(asked.Pos, "%s %s means as fast as possible in Stage's window; expected a multiple of real time, 1 is taken: ask for more when the world is run (--speed max)",
-		asked.Name, short(strings.Join(asked.Values, " ")))
+	in.Warnf(asked.Pos, "%s %s means as fast as possible in Stage's window; expected a multiple of real time, 1 is taken: ask for more when the world is run (--speed max)",
+		asked.Name, problem.Short(strings.Join(asked.Values, " ")))
 	return 1
 }
 
@@ -133,50 +125,14 @@ func (in *interpreter) text(e *Entity, name, otherwise string) string {
 	return p.Values[0]
 }
 
-// parseNumber reads the front part of s as C's atof does; 0 if there is none.
-// whole tells whether nothing was left over.
-func parseNumber(s string) (v float64, whole bool) {
-	t := strings.TrimLeft(s, " \t")
-	i, digits := 0, 0
-	if i < len(t) && (t[i] == '+' || t[i] == '-') {
-		i++
-	}
-	for i < len(t) && isDigit(t[i]) {
-		i, digits = i+1, digits+1
-	}
-	if i < len(t) && t[i] == '.' {
-		i++
-		for i < len(t) && isDigit(t[i]) {
-			i, digits = i+1, digits+1
-		}
-	}
-	if digits == 0 {
-		return 0, false
-	}
-	if i < len(t) && (t[i] == 'e' || t[i] == 'E') {
-		j := i + 1
-		if j < len(t) && (t[j] == '+' || t[j] == '-') {
-			j++
-		}
-		if j < len(t) && isDigit(t[j]) {
-			for j < len(t) && isDigit(t[j]) {
-				j++
-			}
-			i = j
-		}
-	}
-	v, _ = strconv.ParseFloat(t[:i], 64)
-	return v, i == len(t)
-}
-
 // value gives the i-th value of a property as a number.
 func (in *interpreter) value(p *Property, i int) float64 {
-	v, whole := parseNumber(p.Values[i])
+	v, whole := lexer.Float(p.Values[i])
 	if !whole {
-		in.warn(p.Pos, "%q in %s is no number; it counts as %v, as in Stage", short(p.Values[i]), p.Name, v)
+		in.Warnf(p.Pos, "%q in %s is no number; it counts as %v, as in Stage", problem.Short(p.Values[i]), p.Name, v)
 	}
 	if math.Abs(v) > 1e12 || math.IsInf(v, 0) {
-		in.fail(p.Pos, "%s of %s is too large", short(p.Values[i]), p.Name)
+		in.Errorf(p.Pos, "%s of %s is too large", problem.Short(p.Values[i]), p.Name)
 		return 0
 	}
 	return v
@@ -199,7 +155,7 @@ func (in *interpreter) integer(e *Entity, name string, otherwise int) int {
 	}
 	v := math.Trunc(in.value(p, 0))
 	if math.Abs(v) > math.MaxInt32 {
-		in.fail(p.Pos, "%s of %s is too large", short(p.Values[0]), name)
+		in.Errorf(p.Pos, "%s of %s is too large", problem.Short(p.Values[0]), name)
 		return otherwise
 	}
 	return int(v)
@@ -233,7 +189,7 @@ func (in *interpreter) angleOf(e *Entity, name string, otherwise float64) float6
 func (in *interpreter) metres(p *Property, i int) float64 {
 	v := in.value(p, i) * in.length
 	if math.Abs(v) > maxLength {
-		in.fail(p.Pos, "%s of %s is %v m; expected at most %v", short(p.Values[i]), p.Name, v, maxLength)
+		in.Errorf(p.Pos, "%s of %s is %v m; expected at most %v", problem.Short(p.Values[i]), p.Name, v, maxLength)
 		return 0
 	}
 	return v
@@ -242,7 +198,7 @@ func (in *interpreter) metres(p *Property, i int) float64 {
 func (in *interpreter) milliseconds(e *Entity, name string, otherwise float64) time.Duration {
 	ms := in.number(e, name, otherwise)
 	if ms < 0 || ms > 1e9 {
-		in.fail(e.Get(name).Pos, "%s is %v ms; expected 0 to 1000000000", name, ms)
+		in.Errorf(e.Get(name).Pos, "%s is %v ms; expected 0 to 1000000000", name, ms)
 		return time.Duration(otherwise) * time.Millisecond
 	}
 	return time.Duration(ms * float64(time.Millisecond))
@@ -266,7 +222,7 @@ func (in *interpreter) pose(e *Entity, name string, otherwise Pose) Pose {
 		in.once("pose2", p.Pos, "%s has 2 values: x and y are taken; expected [x y z heading]", name)
 		out.X, out.Y = in.metres(p, 0), in.metres(p, 1)
 	default:
-		in.fail(p.Pos, "%s has %d values; expected [x y z heading]", name, n)
+		in.Errorf(p.Pos, "%s has %d values; expected [x y z heading]", name, n)
 	}
 	out.A = NormalizeAngle(out.A)
 	return out
@@ -286,10 +242,10 @@ func (in *interpreter) size(e *Entity, name string, otherwise Size) Size {
 		in.once("size2", p.Pos, "%s has 2 values, as in Stage 2: x and y are taken; Stage 4 expects [x y z]", name)
 		out.X, out.Y = in.metres(p, 0), in.metres(p, 1)
 	default:
-		in.fail(p.Pos, "%s has %d values; expected [x y z]", name, n)
+		in.Errorf(p.Pos, "%s has %d values; expected [x y z]", name, n)
 	}
 	if out.X < 0 || out.Y < 0 || out.Z < 0 {
-		in.fail(p.Pos, "%s has a value below 0", name)
+		in.Errorf(p.Pos, "%s has a value below 0", name)
 		return otherwise
 	}
 	return out
@@ -302,7 +258,7 @@ func (in *interpreter) tuple(e *Entity, name string, n int, what string) *Proper
 		return nil
 	}
 	if len(p.Values) < n {
-		in.fail(p.Pos, "%s has %d values; expected %s", name, len(p.Values), what)
+		in.Errorf(p.Pos, "%s has %d values; expected %s", name, len(p.Values), what)
 		return nil
 	}
 	return p

@@ -1,8 +1,10 @@
 package worldfile
 
 import (
+	"callboard/problem"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -51,19 +53,11 @@ func (in *interpreter) unread(e *Entity, known map[string]bool) {
 		}
 		switch {
 		case oldNames[base]:
-			in.once("old "+base, p.Pos, "%q has no effect: it is of Stage 3 or older", short(p.Name))
+			in.once("old "+base, p.Pos, "%q has no effect: it is of Stage 3 or older", problem.Short(p.Name))
 		case indexed && (base == "spose" || base == "ssize" || base == "sview" || base == "polygon" || base == "point" || base == "line" || base == "bpose" || base == "blength"):
-			in.once("old "+base, p.Pos, "%q has no effect here", short(p.Name))
+			in.once("old "+base, p.Pos, "%q has no effect here", problem.Short(p.Name))
 		default:
-			names := make([]string, 0, len(known))
-			for n := range known {
-				names = append(names, n)
-			}
-			hint := ""
-			if n := nearest(p.Name, names); n != "" {
-				hint = fmt.Sprintf("; did you mean %q?", n)
-			}
-			in.once("unknown "+p.Name, p.Pos, "%q is not a property of %s and has no effect%s", short(p.Name), in.ownerOf(e), hint)
+			in.once("unknown "+p.Name, p.Pos, "%q is not a property of %s and has no effect%s", problem.Short(p.Name), in.ownerOf(e), didYouMean(p.Name, slices.Sorted(maps.Keys(known))))
 		}
 	}
 }
@@ -75,42 +69,10 @@ func (in *interpreter) ownerOf(e *Entity) string {
 	return e.Type
 }
 
-// nearest gives the name that a misspelt one was probably meant to be, or "".
-func nearest(name string, names []string) string {
-	if len(name) > 40 {
-		return ""
+// didYouMean ends a message with the nearest right name, if one is near.
+func didYouMean(name string, names []string) string {
+	if near := problem.Nearest(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	sort.Strings(names)
-	best, least := "", 1+len(name)/4
-	for _, n := range names {
-		if d := Distance(strings.ToLower(name), strings.ToLower(n), least); d < least || d == least && best == "" {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// Distance is the number of changed, added and dropped letters between a and b,
-// or more than most.
-func Distance(a, b string, most int) int {
-	if max(len(a), len(b)) > 1000 || len(a)-len(b) > most || len(b)-len(a) > most {
-		return most + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

@@ -60,7 +60,7 @@ func TestHostileFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, problems := Load(files(c.files), "a.world")
-			err := FirstError(problems)
+			err := problems.First()
 			if w != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, expected an error about %q", err, c.want)
 			}
@@ -111,7 +111,7 @@ func TestManyBlocks(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	w, problems := Load(files(map[string]string{"a.world": text}), "a.world")
 	if w == nil {
-		t.Fatal(FirstError(problems))
+		t.Fatal(problems.First())
 	}
 	runtime.ReadMemStats(&after)
 	if n := len(w.Models[0].Body); n != 20000 {
@@ -233,7 +233,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return nil, os.ErrNotExist
 		}, "a.world")
-		if (w == nil) != (FirstError(problems) != nil) {
+		if (w == nil) != (problems.First() != nil) {
 			t.Fatalf("world %v, problems %v", w != nil, problems)
 		}
 		for _, p := range problems {

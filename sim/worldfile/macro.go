@@ -1,37 +1,41 @@
 package worldfile
 
-import "fmt"
+import (
+	"callboard/problem"
+	"callboard/problem/lexer"
+	"fmt"
+)
 
 // define parses a macro; the first of a name is kept. As in Stage its body ends
 // where the brackets close, whatever stands in it, and an error in it is none as
 // long as nothing uses the macro.
-func (r *reader) define(word token) bool {
+func (r *reader) define(word lexer.Token) bool {
 	m, opened, ok := r.defined(word)
 	if !ok {
 		return false
 	}
-	begin, included, bytes := *r.lex, r.includes, r.bytes
-	known := len(r.problems)
+	begin, included, bytes := r.lex, r.includes, r.bytes
+	known := len(r.List)
 	if !r.pass(opened, m.base) {
 		return false
 	}
-	end := *r.lex
-	*r.lex, r.includes, r.bytes, r.problems = begin, included, bytes, r.problems[:known]
+	end := r.lex
+	r.lex, r.includes, r.bytes, r.List = begin, included, bytes, r.List[:known]
 	if !r.body(m.body, opened, 1) {
 		if r.broken {
 			return false
 		}
 		if m.fault == nil {
-			m.fault = &Problem{Pos: r.problems[known].Pos, Message: r.problems[known].Message}
+			m.fault = &problem.Problem{Place: r.List[known].Place, Message: r.List[known].Message}
 		}
-		r.problems = r.problems[:known]
-		*r.lex = end
+		r.List = r.List[:known]
+		r.lex = end
 	}
 	if m.fault != nil {
 		r.faulty = append(r.faulty, m)
 	}
 	if first, taken := r.macros[m.name]; taken {
-		r.warn(m.at, "%q is defined already at %s; the first definition counts", short(m.name), first.pos)
+		r.Warnf(m.at, "%q is defined already at %s; the first definition counts", problem.Short(m.name), first.pos)
 		return true
 	}
 	r.macros[m.name] = m
@@ -41,27 +45,27 @@ func (r *reader) define(word token) bool {
 // defined reads what stands between define and its body: the macro's name and
 // the type that it is made from. What is no word is passed over; behind the type
 // it makes the macro useless.
-func (r *reader) defined(word token) (m *macro, opened token, ok bool) {
-	m = &macro{pos: word.pos}
+func (r *reader) defined(word lexer.Token) (m *macro, opened lexer.Token, ok bool) {
+	m = &macro{pos: word.Pos}
 	for {
-		t, ok := r.skip()
+		t, ok := r.read(blank...)
 		switch {
 		case !ok:
 			return nil, t, false
-		case t.kind == tokenWord && m.name == "":
-			m.name, m.at = t.text, t.pos
-		case t.kind == tokenWord && m.base == "":
-			m.base, m.body = t.text, &raw{word: t.text, pos: t.pos}
-		case t.kind == tokenOpen && m.base != "":
+		case t.Kind == lexer.Word && m.name == "":
+			m.name, m.at = t.Text, t.Pos
+		case t.Kind == lexer.Word && m.base == "":
+			m.base, m.body = t.Text, &raw{word: t.Text, pos: t.Pos}
+		case t.Kind == lexer.Open && m.base != "":
 			return m, t, true
-		case t.kind == tokenWord, t.kind == tokenOpen, t.kind == tokenClose, t.kind == tokenEnd:
-			return nil, t, r.fail(t.pos, "define %sis followed by %s; expected define NAME TYPE (", m.begun(), t.describe())
+		case t.Kind == lexer.Word, t.Kind == lexer.Open, t.Kind == lexer.Close, t.Kind == lexer.End:
+			return nil, t, r.fail(t.Pos, "define %sis followed by %s; expected define NAME TYPE (", m.begun(), t)
 		case m.base != "":
 			if m.fault == nil {
-				m.fault = &Problem{Pos: t.pos, Message: fmt.Sprintf("define %sis followed by %s; expected define NAME TYPE (", m.begun(), t.describe())}
+				m.fault = &problem.Problem{Place: t.Pos, Message: fmt.Sprintf("define %sis followed by %s; expected define NAME TYPE (", m.begun(), t)}
 			}
 		default:
-			r.warn(t.pos, "%s has no effect in define; expected define NAME TYPE (", t.describe())
+			r.Warnf(t.Pos, "%s has no effect in define; expected define NAME TYPE (", t)
 		}
 	}
 }
@@ -72,28 +76,28 @@ func (m *macro) begun() string {
 	case m.name == "":
 		return ""
 	case m.base == "":
-		return short(m.name) + " "
+		return problem.Short(m.name) + " "
 	}
-	return short(m.name) + " " + short(m.base) + " "
+	return problem.Short(m.name) + " " + problem.Short(m.base) + " "
 }
 
 // pass reads up to the bracket that closes what was opened in a macro, through
 // the files that are included.
-func (r *reader) pass(opened token, base string) bool {
+func (r *reader) pass(opened lexer.Token, base string) bool {
 	for depth := 1; depth > 0; {
 		t, ok := r.read()
 		if !ok {
 			return false
 		}
 		switch {
-		case t.kind == tokenOpen:
+		case t.Kind == lexer.Open:
 			depth++
-		case t.kind == tokenClose:
+		case t.Kind == lexer.Close:
 			depth--
-		case t.kind == tokenEnd:
+		case t.Kind == lexer.End:
 			r.broken = true
-			return r.fail(opened.pos, "this ( of %q is never closed; expected )", short(base))
-		case t.kind == tokenWord && t.text == "include":
+			return r.fail(opened.Pos, "this ( of %q is never closed; expected )", problem.Short(base))
+		case t.Kind == lexer.Word && t.Text == "include":
 			if !r.passIncluded(t, base) {
 				return false
 			}
@@ -103,27 +107,27 @@ func (r *reader) pass(opened token, base string) bool {
 }
 
 // passIncluded reads an included file, whose brackets have to match.
-func (r *reader) passIncluded(word token, base string) bool {
+func (r *reader) passIncluded(word lexer.Token, base string) bool {
 	file, text, ok := r.include(word)
 	if !ok {
 		return false
 	}
 	r.stack = append(r.stack, file)
 	defer func() { r.stack = r.stack[:len(r.stack)-1] }()
-	inner := &reader{parser: r.parser, lex: newLexer(file, text)}
+	inner := &reader{parser: r.parser, lex: lexer.Stage(file, text)}
 	for {
 		t, ok := inner.read()
 		switch {
 		case !ok:
 			return false
-		case t.kind == tokenEnd:
+		case t.Kind == lexer.End:
 			return true
-		case t.kind == tokenOpen:
+		case t.Kind == lexer.Open:
 			ok = inner.pass(t, base)
-		case t.kind == tokenClose:
+		case t.Kind == lexer.Close:
 			r.broken = true
-			return r.fail(t.pos, "\")\" closes nothing in this file; expected brackets that match")
-		case t.kind == tokenWord && t.text == "include":
+			return r.fail(t.Pos, "\")\" closes nothing in this file; expected brackets that match")
+		case t.Kind == lexer.Word && t.Text == "include":
 			ok = inner.passIncluded(t, base)
 		}
 		if !ok {
@@ -136,7 +140,7 @@ func (r *reader) passIncluded(word token, base string) bool {
 // they are known now, so a body may use one that was defined after it.
 func (p *parser) expand(r *raw, depth int) (*Entity, bool) {
 	if depth > maxDepth {
-		return nil, p.fail(r.pos, "%q nests deeper than %d; a macro that contains itself never ends", short(r.word), maxDepth)
+		return nil, p.fail(r.pos, "%q nests deeper than %d; a macro that contains itself never ends", problem.Short(r.word), maxDepth)
 	}
 	if most := min(maxEntities, max(freeCopies, copies*p.written)); p.entities >= most {
 		return nil, p.fail(r.pos, "more than %d entities, counting those that macros make", most)
@@ -184,12 +188,12 @@ func (p *parser) chain(r *raw) ([]*macro, bool) {
 		case m == nil:
 			return chain, true
 		case m.fault != nil:
-			p.problems = append(p.problems, *m.fault)
+			p.List = append(p.List, *m.fault)
 			return nil, false
 		}
 		for _, seen := range chain {
 			if seen == m {
-				return nil, p.fail(m.pos, "%q is defined from itself; expected a type or another macro", short(word))
+				return nil, p.fail(m.pos, "%q is defined from itself; expected a type or another macro", problem.Short(word))
 			}
 		}
 		chain = append(chain, m)

@@ -1,9 +1,11 @@
 package worldfile
 
 import (
+	"callboard/problem"
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -88,7 +90,7 @@ func (in *interpreter) model(e *Entity, parent *Model, counts map[string]int) *M
 	if !ok {
 		// Old files, and those for somebody's own Stage, name types that lived
 		// elsewhere; the rest of the robot still loads. A slip of the pen does not.
-		hint := nearest(e.Type, typeNames())
+		hint := didYouMean(e.Type, typeNames())
 		foreign := in.dialect < 4 || parent != nil && hint == ""
 		if !foreign || e.Type == "block" || e.Type == "sensor" {
 			in.unknownType(e, hint)
@@ -126,7 +128,7 @@ func (in *interpreter) part(m *Model, c *Entity) bool {
 		return true
 	case "sensor":
 		if m.Type != "ranger" && m.Type != "sonar" {
-			in.fail(c.Pos, "sensor cannot stand in a %s; expected it in a ranger", m.Type)
+			in.Errorf(c.Pos, "sensor cannot stand in a %s; expected it in a ranger", m.Type)
 		}
 		return true
 	}
@@ -156,20 +158,18 @@ func typeNames() []string {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 
 func (in *interpreter) unknownType(e *Entity, hint string) {
-	if hint != "" {
-		hint = fmt.Sprintf("; did you mean %q?", hint)
-	}
 	switch {
 	case e.Type == "block" || e.Type == "sensor":
-		in.fail(e.Pos, "%s stands outside a model", e.Type)
+		in.Errorf(e.Pos, "%s stands outside a model", e.Type)
 	case e.Word != e.Type:
-		in.fail(e.Pos, "unknown model type %q, which %q is defined from%s", short(e.Type), short(e.Word), hint)
+		in.Errorf(e.Pos, "unknown model type %q, which %q is defined from%s", problem.Short(e.Type), problem.Short(e.Word), hint)
 	default:
-		in.fail(e.Pos, "unknown model type %q; expected a type or a macro defined before%s", short(e.Type), hint)
+		in.Errorf(e.Pos, "unknown model type %q; expected a type or a macro defined before%s", problem.Short(e.Type), hint)
 	}
 }
 
@@ -216,7 +216,7 @@ func (in *interpreter) common(m *Model, e *Entity, typ modelType) {
 	m.MapResolution = in.number(e, "map_resolution", 0.1)
 	m.Interval = in.milliseconds(e, "update_interval", 100).Truncate(time.Millisecond) // whole ones, as in Stage
 	if m.Interval < time.Microsecond {
-		in.fail(e.Get("update_interval").Pos, "update_interval is %v; expected at least 1 ms", m.Interval)
+		in.Errorf(e.Get("update_interval").Pos, "update_interval is %v; expected at least 1 ms", m.Interval)
 	}
 	m.AlwaysOn = in.flag(e, "alwayson", false)
 	if p := e.Get("ctrl"); p != nil {
@@ -321,10 +321,10 @@ func (in *interpreter) position(e *Entity) *Position {
 	case "car":
 		p.Drive = Car
 	default:
-		in.warn(e.Get("drive").Pos, "drive %q is unknown; expected \"diff\", \"omni\" or \"car\", diff is taken", short(drive))
+		in.Warnf(e.Get("drive").Pos, "drive %q is unknown; expected \"diff\", \"omni\" or \"car\", diff is taken", problem.Short(drive))
 	}
 	if p.Wheelbase <= 0 {
-		in.fail(e.Get("wheelbase").Pos, "wheelbase is %v m; expected more than 0", p.Wheelbase)
+		in.Errorf(e.Get("wheelbase").Pos, "wheelbase is %v m; expected more than 0", p.Wheelbase)
 		p.Wheelbase = 1
 	}
 	switch l := in.text(e, "localization", "gps"); l {
@@ -332,7 +332,7 @@ func (in *interpreter) position(e *Entity) *Position {
 	case "odom":
 		p.Odometry = true
 	default:
-		in.warn(e.Get("localization").Pos, "localization %q is unknown; expected \"gps\" or \"odom\", gps is taken", short(l))
+		in.Warnf(e.Get("localization").Pos, "localization %q is unknown; expected \"gps\" or \"odom\", gps is taken", problem.Short(l))
 	}
 	if e.Get("localization_origin") != nil {
 		o := in.pose(e, "localization_origin", Pose{})
@@ -356,7 +356,7 @@ func (in *interpreter) odomError(e *Entity) *Pose {
 		in.once("odom3", p.Pos, "odom_error has 3 values, as in Stage 2: x, y and heading are taken; Stage 4 expects [x y z heading]")
 		return &Pose{X: in.metres(p, 0), Y: in.metres(p, 1), A: in.value(p, 2) * in.angle}
 	default:
-		in.fail(p.Pos, "odom_error has %d values; expected [x y z heading]", n)
+		in.Errorf(p.Pos, "odom_error has %d values; expected [x y z heading]", n)
 	}
 	return nil
 }
@@ -388,7 +388,7 @@ func (in *interpreter) blobfinder(e *Entity) *Blobfinder {
 	if p := in.tuple(e, "image", 2, "[columns rows]"); p != nil {
 		b.Width, b.Height = int(in.value(p, 0)), int(in.value(p, 1))
 		if b.Width < 0 || b.Height < 0 || b.Width > 10000 || b.Height > 10000 {
-			in.fail(p.Pos, "image is %d x %d pixels; expected 0 to 10000", b.Width, b.Height)
+			in.Errorf(p.Pos, "image is %d x %d pixels; expected 0 to 10000", b.Width, b.Height)
 			b.Width, b.Height = 80, 60
 		}
 	}
@@ -406,7 +406,7 @@ func (in *interpreter) blobfinder(e *Entity) *Blobfinder {
 func (in *interpreter) bumper(e *Entity) *Bumper {
 	n := in.integer(e, "bcount", 0)
 	if n < 0 || n > 1000 {
-		in.fail(e.Get("bcount").Pos, "bcount is %d; expected 0 to 1000", n)
+		in.Errorf(e.Get("bcount").Pos, "bcount is %d; expected 0 to 1000", n)
 		return &Bumper{}
 	}
 	length := in.lengthOf(e, "blength", 0)

@@ -1,9 +1,12 @@
 package worldfile
 
 import (
+	"callboard/problem"
+	"callboard/problem/lexer"
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // Limits that keep what a file can ask for in bounds.
@@ -19,21 +22,22 @@ const (
 
 // Parse reads a world file's syntax: it splices in what is included and applies
 // the macros. The File is nil if there is an error; parsing ends at the first.
-func Parse(open Open, name string) (*File, []Problem) {
+func Parse(open Open, name string) (*File, problem.List) {
 	p := &parser{open: open, top: name, macros: map[string]*macro{}, texts: map[string]string{}}
 	f := &File{Name: name}
 	text, err := open(name)
 	if err != nil {
-		return nil, []Problem{{Pos: Pos{File: name}, Message: fmt.Sprintf("cannot be read: %v", err)}}
+		return nil, problem.List{{Place: problem.Place{File: name}, Message: fmt.Sprintf("cannot be read: %v", err)}}
 	}
-	p.bytes = len(text)
+	p.bytes, p.files = len(text), []string{name}
 	if !p.splice(name, string(text), &f.World) {
-		return nil, p.problems
+		return nil, p.List
 	}
 	for _, m := range p.faulty {
-		p.warn(m.fault.Pos, "%s; Stage does not see it, as nothing uses %q", m.fault.Message, short(m.name))
+		p.Warnf(m.fault.Place, "%s; Stage does not see it, as nothing uses %q", m.fault.Message, problem.Short(m.name))
 	}
-	return f, p.problems
+	f.files = p.files
+	return f, p.List
 }
 
 // parser holds what is common to the files of one load.
@@ -43,82 +47,80 @@ type parser struct {
 	macros   map[string]*macro
 	faulty   []*macro          // with errors in their bodies
 	texts    map[string]string // of included files, by name as opened
+	files    []string          // in the order in which they were opened
 	stack    []string          // of files that are being read
 	includes int
 	bytes    int
 	written  int // entities in the text
 	entities int // after macros
-	problems []Problem
-	broken   bool // the text cannot be cut into tokens, or a file is missing
+	problem.List
+	broken bool // the text cannot be cut into tokens, or a file is missing
 }
 
 // macro is what define gives a name to.
 type macro struct {
 	name, base string
 	body       *raw
-	pos, at    Pos      // of define, and of the name
-	fault      *Problem // the first error in the body, which counts once the macro is used
+	pos, at    problem.Place    // of define, and of the name
+	fault      *problem.Problem // the first error in the body, which counts once the macro is used
 }
 
 // raw is an entity as written, before macros.
 type raw struct {
 	word       string
-	pos        Pos
+	pos        problem.Place
 	properties []Property
 	children   []*raw
 }
 
-func (p *parser) fail(pos Pos, format string, args ...any) bool {
-	p.problems = append(p.problems, Problem{Pos: pos, Message: fmt.Sprintf(format, args...)})
+// fail adds a problem, which ends the parsing.
+func (p *parser) fail(at problem.Place, format string, args ...any) bool {
+	p.Errorf(at, format, args...)
 	return false
-}
-
-func (p *parser) warn(pos Pos, format string, args ...any) {
-	p.problems = append(p.problems, Problem{Pos: pos, Severity: Warning, Message: fmt.Sprintf(format, args...)})
 }
 
 // reader reads the tokens of one file.
 type reader struct {
 	*parser
-	lex *lexer
+	lex lexer.Lexer
 }
 
 // splice parses the top-level text of a file into the world.
 func (p *parser) splice(name, text string, into *Entity) bool {
 	p.stack = append(p.stack, name)
 	defer func() { p.stack = p.stack[:len(p.stack)-1] }()
-	r := &reader{parser: p, lex: newLexer(name, text)}
+	r := &reader{parser: p, lex: lexer.Stage(name, text)}
 	for {
-		t, ok := r.skip()
+		t, ok := r.read(blank...)
 		if !ok {
 			return false
 		}
 		switch {
-		case t.kind == tokenEnd:
+		case t.Kind == lexer.End:
 			return true
-		case t.kind == tokenWord && t.text == "include":
+		case t.Kind == lexer.Word && t.Text == "include":
 			file, text, ok := r.include(t)
 			if !ok || !p.splice(file, text, into) {
 				return false
 			}
-		case t.kind == tokenWord && t.text == "define":
+		case t.Kind == lexer.Word && t.Text == "define":
 			if !r.define(t) {
 				return false
 			}
-		case t.kind == tokenWord:
+		case t.Kind == lexer.Word:
 			if !r.topItem(t, into) {
 				return false
 			}
-		case t.kind == tokenClose:
-			return p.fail(t.pos, "\")\" closes nothing; expected a type, a property, define or include")
+		case t.Kind == lexer.Close:
+			return p.fail(t.Pos, "\")\" closes nothing; expected a type, a property, define or include")
 		default:
-			return p.fail(t.pos, "%s cannot stand here; expected a type, a property, define or include", t.describe())
+			return p.fail(t.Pos, "%s cannot stand here; expected a type, a property, define or include", t)
 		}
 	}
 }
 
 // topItem parses an entity or property of the top level, macros applied.
-func (r *reader) topItem(t token, into *Entity) bool {
+func (r *reader) topItem(t lexer.Token, into *Entity) bool {
 	body := &raw{}
 	if !r.item(t, body, 1) {
 		return false
@@ -136,106 +138,101 @@ func (r *reader) topItem(t token, into *Entity) bool {
 	return true
 }
 
-// read gives the next token of any kind.
-func (r *reader) read() (token, bool) {
-	t, problem := r.lex.next()
-	if problem != nil {
-		r.problems = append(r.problems, *problem)
+// blank is what counts for nothing between tokens.
+var blank = []lexer.Kind{lexer.Space, lexer.Line, lexer.Comment}
+
+// read returns the next token that is of none of some kinds.
+func (r *reader) read(passing ...lexer.Kind) (lexer.Token, bool) {
+	t := r.lex.Skip(passing...)
+	switch {
+	case t.Unclosed():
 		r.broken = true
-		return t, false
+		return t, r.fail(t.Pos, "the string has no end; expected \" on the same line")
+	case t.Kind == lexer.Wrong:
+		r.broken = true
+		return t, r.fail(t.Pos, "%s cannot stand here; expected a word, a number, a string, a bracket or a comment", character(t.Text))
 	}
 	return t, true
 }
 
-// skip gives the next token that is not blank, comment or line end.
-func (r *reader) skip() (token, bool) {
-	for {
-		t, ok := r.read()
-		if !ok || t.kind != tokenSpace && t.kind != tokenLine && t.kind != tokenComment {
-			return t, ok
-		}
+// character names the character that a text begins with.
+func character(s string) string {
+	r, _ := utf8.DecodeRuneInString(s)
+	if r == 0xFEFF {
+		return "a byte order mark"
 	}
-}
-
-// skipSpace gives the next token that is no blank.
-func (r *reader) skipSpace() (token, bool) {
-	for {
-		t, ok := r.read()
-		if !ok || t.kind != tokenSpace {
-			return t, ok
-		}
-	}
+	return fmt.Sprintf("%q", r)
 }
 
 // item parses what follows a word: the value of a property or the body of an
 // entity, into body.
-func (r *reader) item(word token, body *raw, depth int) bool {
-	t, ok := r.skipSpace()
+func (r *reader) item(word lexer.Token, body *raw, depth int) bool {
+	t, ok := r.read(lexer.Space)
 	if !ok {
 		return false
 	}
-	if t.kind == tokenNumber || t.kind == tokenString || t.kind == tokenTuple {
+	if t.Kind == lexer.Number || t.Kind == lexer.String || t.Kind == lexer.Tuple {
 		values, ok := r.value(t)
 		if ok {
-			body.properties = append(body.properties, Property{Pos: word.pos, Name: word.text, Values: values})
+			body.properties = append(body.properties, Property{Pos: word.Pos, Name: word.Text, Values: values})
 		}
 		return ok
 	}
-	direct := t.kind
-	if t.kind == tokenLine || t.kind == tokenComment {
-		if t, ok = r.skip(); !ok {
+	direct := t.Kind
+	if t.Kind == lexer.Line || t.Kind == lexer.Comment {
+		if t, ok = r.read(blank...); !ok {
 			return false
 		}
 	}
-	switch t.kind {
-	case tokenOpen:
+	switch t.Kind {
+	case lexer.Open:
 		return r.entity(word, t, body, depth)
-	case tokenNumber, tokenString, tokenTuple:
-		if direct == tokenComment {
-			return r.fail(word.pos, "a comment stands between %q and its value; expected the value first", short(word.text))
+	case lexer.Number, lexer.String, lexer.Tuple:
+		if direct == lexer.Comment {
+			return r.fail(word.Pos, "a comment stands between %q and its value; expected the value first", problem.Short(word.Text))
 		}
-		return r.fail(word.pos, "the value of %q is on another line; expected it on the same line", short(word.text))
-	case tokenWord:
-		return r.fail(t.pos, "%q is followed by the word %q; expected a number, a \"string\" or [ ] as its value, or ( for a model", short(word.text), short(t.text))
-	case tokenEnd:
-		return r.fail(word.pos, "%q is followed by nothing; expected a value or (", short(word.text))
+		return r.fail(word.Pos, "the value of %q is on another line; expected it on the same line", problem.Short(word.Text))
+	case lexer.Word:
+		return r.fail(t.Pos, "%q is followed by the word %q; expected a number, a \"string\" or [ ] as its value, or ( for a model", problem.Short(word.Text), problem.Short(t.Text))
+	case lexer.End:
+		return r.fail(word.Pos, "%q is followed by nothing; expected a value or (", problem.Short(word.Text))
 	}
-	return r.fail(t.pos, "%q is followed by %s; expected a value or (", short(word.text), t.describe())
+	return r.fail(t.Pos, "%q is followed by %s; expected a value or (", problem.Short(word.Text), t)
 }
 
 // value parses a property's value.
-func (r *reader) value(t token) ([]string, bool) {
-	if t.kind != tokenTuple {
-		return []string{t.text}, true
+func (r *reader) value(t lexer.Token) ([]string, bool) {
+	if t.Kind != lexer.Tuple {
+		return []string{t.Text}, true
 	}
 	values := []string{}
 	for {
-		v, ok := r.skipSpace()
+		v, ok := r.read(lexer.Space)
 		if !ok {
 			return nil, false
 		}
-		switch v.kind {
-		case tokenNumber, tokenString:
-			values = append(values, v.text)
-		case tokenTupleEnd:
+		switch v.Kind {
+		case lexer.Number, lexer.String:
+			values = append(values, v.Text)
+		case lexer.TupleEnd:
 			return values, true
-		case tokenEnd:
-			r.warn(t.pos, "[ is not closed before the end of the file; expected ]")
+		case lexer.End:
+			r.Warnf(t.Pos, "[ is not closed before the end of the file; expected ]")
 			return values, true
-		case tokenLine:
-			return nil, r.fail(t.pos, "[ is not closed on its line; expected numbers, strings and ]")
+		case lexer.Line:
+			return nil, r.fail(t.Pos, "[ is not closed on its line; expected numbers, strings and ]")
 		default:
-			return nil, r.fail(v.pos, "%s cannot stand within [ ]; expected numbers and strings, with blanks between them", v.describe())
+			return nil, r.fail(v.Pos, "%s cannot stand within [ ]; expected numbers and strings, with blanks between them", v)
 		}
 	}
 }
 
 // entity parses the body that begins at opened.
-func (r *reader) entity(word, opened token, into *raw, depth int) bool {
+func (r *reader) entity(word, opened lexer.Token, into *raw, depth int) bool {
 	if depth > maxDepth {
-		return r.fail(opened.pos, "brackets nest deeper than %d", maxDepth)
+		return r.fail(opened.Pos, "brackets nest deeper than %d", maxDepth)
 	}
-	e := &raw{word: word.text, pos: word.pos}
+	e := &raw{word: word.Text, pos: word.Pos}
 	r.written++
 	if !r.body(e, opened, depth) {
 		return false
@@ -245,24 +242,24 @@ func (r *reader) entity(word, opened token, into *raw, depth int) bool {
 }
 
 // body parses items up to the closing bracket.
-func (r *reader) body(e *raw, opened token, depth int) bool {
+func (r *reader) body(e *raw, opened lexer.Token, depth int) bool {
 	for {
-		t, ok := r.skip()
+		t, ok := r.read(blank...)
 		if !ok {
 			return false
 		}
 		switch {
-		case t.kind == tokenClose:
+		case t.Kind == lexer.Close:
 			return true
-		case t.kind == tokenEnd:
-			return r.fail(opened.pos, "this ( of %q is never closed; expected )", short(e.word))
-		case t.kind == tokenWord && t.text == "include":
+		case t.Kind == lexer.End:
+			return r.fail(opened.Pos, "this ( of %q is never closed; expected )", problem.Short(e.word))
+		case t.Kind == lexer.Word && t.Text == "include":
 			if !r.includeInto(t, e, depth) {
 				return false
 			}
-		case t.kind == tokenWord && t.text == "define":
-			return r.fail(t.pos, "define cannot stand within a model; expected it at the top level")
-		case t.kind == tokenWord:
+		case t.Kind == lexer.Word && t.Text == "define":
+			return r.fail(t.Pos, "define cannot stand within a model; expected it at the top level")
+		case t.Kind == lexer.Word:
 			if !r.item(t, e, depth+1) {
 				return false
 			}
@@ -274,87 +271,87 @@ func (r *reader) body(e *raw, opened token, depth int) bool {
 
 // stray refuses a token that begins nothing. A blank left out before [ makes a
 // word of name and first value, which only shows now.
-func (r *reader) stray(t token, e *raw) bool {
-	if n := len(e.properties); n > 0 && t.kind == tokenNumber {
+func (r *reader) stray(t lexer.Token, e *raw) bool {
+	if n := len(e.properties); n > 0 && t.Kind == lexer.Number {
 		last := e.properties[n-1]
 		if name, _, ok := strings.Cut(last.Name, "["); ok && !strings.Contains(last.Name, "]") {
-			return r.fail(last.Pos, "%q is taken for one word; expected a blank after %q", short(last.Name), short(name))
+			return r.fail(last.Pos, "%q is taken for one word; expected a blank after %q", problem.Short(last.Name), problem.Short(name))
 		}
 	}
-	return r.fail(t.pos, "%s cannot stand within %q; expected a property, a child or )", t.describe(), short(e.word))
+	return r.fail(t.Pos, "%s cannot stand within %q; expected a property, a child or )", t, problem.Short(e.word))
 }
 
 // include reads the rest of an include's line and gives the file's text.
-func (r *reader) include(word token) (file, text string, ok bool) {
+func (r *reader) include(word lexer.Token) (file, text string, ok bool) {
 	defer func() { r.broken = r.broken || !ok }()
 	t, ok := r.read()
 	if !ok {
 		return "", "", false
 	}
-	if t.kind == tokenString {
-		return "", "", r.fail(t.pos, "include is followed by %s at once; expected a blank between them", t.describe())
+	if t.Kind == lexer.String {
+		return "", "", r.fail(t.Pos, "include is followed by %s at once; expected a blank between them", t)
 	}
-	if t.kind == tokenSpace {
+	if t.Kind == lexer.Space {
 		if t, ok = r.read(); !ok {
 			return "", "", false
 		}
 	}
-	if t.kind != tokenString {
-		return "", "", r.fail(t.pos, "include is followed by %s; expected a file's name in \"…\" on the same line", t.describe())
+	if t.Kind != lexer.String {
+		return "", "", r.fail(t.Pos, "include is followed by %s; expected a file's name in \"…\" on the same line", t)
 	}
-	r.lex.skipLine()
+	r.lex.SkipLine()
 	r.includes++
 	if r.includes > maxIncludes {
-		return "", "", r.fail(word.pos, "more than %d includes", maxIncludes)
+		return "", "", r.fail(word.Pos, "more than %d includes", maxIncludes)
 	}
 	if len(r.stack) > maxInclude {
-		return "", "", r.fail(word.pos, "includes nest deeper than %d", maxInclude)
+		return "", "", r.fail(word.Pos, "includes nest deeper than %d", maxInclude)
 	}
-	file, text, err := r.find(t.text)
+	file, text, err := r.find(t.Text)
 	if err != nil {
-		return "", "", r.fail(t.pos, "cannot include %q: %v", t.text, err)
+		return "", "", r.fail(t.Pos, "cannot include %q: %v", t.Text, err)
 	}
 	for _, s := range r.stack {
 		if s == file {
-			return "", "", r.fail(t.pos, "%q includes itself", t.text)
+			return "", "", r.fail(t.Pos, "%q includes itself", t.Text)
 		}
 	}
 	if r.bytes += len(text); r.bytes > maxText {
-		return "", "", r.fail(t.pos, "the included files come to more than %d MiB", maxText>>20)
+		return "", "", r.fail(t.Pos, "the included files come to more than %d MiB", maxText>>20)
 	}
-	if strings.IndexByte(r.lex.text[r.lex.at:], '\n') < 0 {
-		r.warn(word.pos, "no line follows this include, for which real Stage waits for ever; expected a line end behind it")
+	if strings.IndexByte(r.lex.Rest(), '\n') < 0 {
+		r.Warnf(word.Pos, "no line follows this include, for which real Stage waits for ever; expected a line end behind it")
 	}
 	return file, text, true
 }
 
 // includeInto splices a file's items into an entity.
-func (r *reader) includeInto(word token, e *raw, depth int) bool {
+func (r *reader) includeInto(word lexer.Token, e *raw, depth int) bool {
 	file, text, ok := r.include(word)
 	if !ok {
 		return false
 	}
 	r.stack = append(r.stack, file)
 	defer func() { r.stack = r.stack[:len(r.stack)-1] }()
-	inner := &reader{parser: r.parser, lex: newLexer(file, text)}
+	inner := &reader{parser: r.parser, lex: lexer.Stage(file, text)}
 	for {
-		t, ok := inner.skip()
+		t, ok := inner.read(blank...)
 		if !ok {
 			return false
 		}
 		switch {
-		case t.kind == tokenEnd:
+		case t.Kind == lexer.End:
 			return true
-		case t.kind == tokenWord && t.text == "include":
+		case t.Kind == lexer.Word && t.Text == "include":
 			if !inner.includeInto(t, e, depth) {
 				return false
 			}
-		case t.kind == tokenWord && t.text != "define":
+		case t.Kind == lexer.Word && t.Text != "define":
 			if !inner.item(t, e, depth+1) {
 				return false
 			}
 		default:
-			return r.fail(t.pos, "%s cannot stand in a file that is included within %q; expected properties and children", t.describe(), short(e.word))
+			return r.fail(t.Pos, "%s cannot stand in a file that is included within %q; expected properties and children", t, problem.Short(e.word))
 		}
 	}
 }
@@ -369,7 +366,7 @@ func (p *parser) find(name string) (file, text string, err error) {
 		}
 		data, err := p.open(try)
 		if err == nil {
-			p.texts[try] = string(data)
+			p.texts[try], p.files = string(data), append(p.files, try)
 			return try, string(data), nil
 		}
 		if first == nil {
@@ -377,7 +374,11 @@ func (p *parser) find(name string) (file, text string, err error) {
 		}
 	}
 	if text, ok := library(path.Base(strings.ReplaceAll(name, `\`, "/"))); ok {
-		return "(built in) " + path.Base(name), text, nil
+		file = "(built in) " + path.Base(name)
+		if p.texts[file] == "" {
+			p.texts[file], p.files = text, append(p.files, file)
+		}
+		return file, text, nil
 	}
 	return "", "", first
 }

@@ -2,6 +2,7 @@ package worldfile
 
 import (
 	"bytes"
+	"callboard/problem"
 	"fmt"
 	"image"
 	"image/color"
@@ -40,7 +41,7 @@ func (in *interpreter) bitmap(m *Model, e *Entity) []shape {
 	p := e.Get("bitmap")
 	name := in.text(e, "bitmap", "")
 	if name == "" {
-		in.warn(p.Pos, "bitmap names no file; %s has no body", m.Name)
+		in.Warnf(p.Pos, "bitmap names no file; %s has no body", m.Name)
 		return nil
 	}
 	pic := in.pictures[name]
@@ -51,13 +52,13 @@ func (in *interpreter) bitmap(m *Model, e *Entity) []shape {
 	}
 	switch {
 	case pic.failed != "":
-		in.warn(p.Pos, "bitmap %q: %s; %s has no body", short(name), pic.failed, m.Name)
+		in.Warnf(p.Pos, "bitmap %q: %s; %s has no body", problem.Short(name), pic.failed, m.Name)
 	case pic.info.Solid == 0:
-		in.warn(p.Pos, "bitmap %q has no solid pixel (first channel 127 or less); %s has no body", short(name), m.Name)
+		in.Warnf(p.Pos, "bitmap %q has no solid pixel (first channel 127 or less); %s has no body", problem.Short(name), m.Name)
 	}
 	for _, s := range pic.shapes {
 		if in.budget -= len(s.points); in.budget < 0 {
-			in.fail(p.Pos, "bitmap %q: the outlines of all bitmaps have more than %d corners", short(name), maxOutlinePoints)
+			in.Errorf(p.Pos, "bitmap %q: the outlines of all bitmaps have more than %d corners", problem.Short(name), maxOutlinePoints)
 			return nil
 		}
 	}

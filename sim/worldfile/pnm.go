@@ -1,6 +1,7 @@
 package worldfile
 
 import (
+	"callboard/problem/lexer"
 	"fmt"
 )
 
@@ -113,7 +114,7 @@ func (p *pnm) blanks() {
 func (p *pnm) number() int {
 	p.blanks()
 	v, digits := 0, 0
-	for p.at < len(p.data) && isDigit(p.data[p.at]) && digits < 9 {
+	for p.at < len(p.data) && lexer.IsDigit(p.data[p.at]) && digits < 9 {
 		v = v*10 + int(p.data[p.at]-'0')
 		p.at++
 		digits++

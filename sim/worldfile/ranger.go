@@ -23,7 +23,7 @@ func (in *interpreter) ranger(m *Model, e *Entity) *Ranger {
 		r.Sensors = in.numbered(e)
 	}
 	if len(r.Sensors) > maxSensors {
-		in.fail(e.Pos, "a ranger with %d sensors; expected at most %d", len(r.Sensors), maxSensors)
+		in.Errorf(e.Pos, "a ranger with %d sensors; expected at most %d", len(r.Sensors), maxSensors)
 	}
 	return r
 }
@@ -54,7 +54,7 @@ func (in *interpreter) sensor(e *Entity) Sensor {
 func (in *interpreter) samples(e *Entity, otherwise int) int {
 	n := in.integer(e, "samples", otherwise)
 	if n < 0 || n > maxSamples {
-		in.fail(e.Get("samples").Pos, "samples is %d; expected 0 to %d", n, maxSamples)
+		in.Errorf(e.Get("samples").Pos, "samples is %d; expected 0 to %d", n, maxSamples)
 		return otherwise
 	}
 	return n
@@ -62,10 +62,10 @@ func (in *interpreter) samples(e *Entity, otherwise int) int {
 
 func (in *interpreter) checkSensor(e *Entity, s *Sensor) {
 	if s.MaxRange < 0 {
-		in.fail(e.Pos, "a sensor reaches %v m; expected 0 or more", s.MaxRange)
+		in.Errorf(e.Pos, "a sensor reaches %v m; expected 0 or more", s.MaxRange)
 	}
 	if s.FOV < 0 {
-		in.warn(e.Pos, "a sensor's fov is below 0; its samples run clockwise")
+		in.Warnf(e.Pos, "a sensor's fov is below 0; its samples run clockwise")
 	}
 }
 
@@ -91,7 +91,7 @@ func (in *interpreter) numbered(e *Entity) []Sensor {
 	const ring = 16
 	n := in.integer(e, "scount", ring)
 	if n < 0 || n > maxSensors {
-		in.fail(e.Get("scount").Pos, "scount is %d; expected 0 to %d", n, maxSensors)
+		in.Errorf(e.Get("scount").Pos, "scount is %d; expected 0 to %d", n, maxSensors)
 		return nil
 	}
 	if p := e.Get("scount"); p != nil {

@@ -1,6 +1,7 @@
 package worldfile
 
 import (
+	"callboard/problem"
 	"fmt"
 	"math"
 	"os"
@@ -61,13 +62,13 @@ func TestSyntaxLikeStage(t *testing.T) {
 				if w != nil {
 					t.Fatalf("loaded, Stage %s", verdict)
 				}
-				if err := FirstError(problems); err == nil {
+				if err := problems.First(); err == nil {
 					t.Fatal("no world and no error")
 				}
 				return
 			}
 			if w == nil {
-				t.Fatalf("refused: %v", FirstError(problems))
+				t.Fatalf("refused: %v", problems.First())
 			}
 			if diff := cmp.Diff(models, describe(w)); diff != "" {
 				t.Errorf("models (-Stage +ours):\n%s", diff)
@@ -82,7 +83,7 @@ func TestSyntaxLikeStage(t *testing.T) {
 			// interval_real tells here what it told Stage 3, and what is in a window
 			// nobody looks for.
 			for _, unused := range strings.Fields(f[4]) {
-				told := slices.ContainsFunc(problems, func(p Problem) bool { return strings.HasPrefix(p.Message, strconv.Quote(unused)) })
+				told := slices.ContainsFunc(problems, func(p problem.Problem) bool { return strings.HasPrefix(p.Message, strconv.Quote(unused)) })
 				if ours := unused != "-" && unused != "interval_real" && name != "model-inside-window"; told != ours {
 					t.Errorf("Stage reports %s as unused; ours: %v", unused, problems)
 				}
@@ -91,9 +92,9 @@ func TestSyntaxLikeStage(t *testing.T) {
 	}
 }
 
-func firstWarning(problems []Problem) string {
+func firstWarning(problems problem.List) string {
 	for _, p := range problems {
-		if p.Severity == Warning {
+		if p.Warning {
 			return p.Message
 		}
 	}
@@ -169,7 +170,7 @@ func TestMacrosLikeStage(t *testing.T) {
 		if diff := cmp.Diff(c.want, strings.Join(got, "\n")); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.text, diff)
 		}
-		if (w == nil) != (FirstError(problems) != nil) {
+		if (w == nil) != (problems.First() != nil) {
 			t.Errorf("%q: a world: %v, problems: %v", c.text, w != nil, problems)
 		}
 	}

@@ -1,6 +1,7 @@
 package worldfile
 
 import (
+	"callboard/problem"
 	"image/color"
 	"math"
 	"time"
@@ -102,7 +103,7 @@ type Bitmap struct {
 
 // Model is one model of a World. Lengths in m, angles in rad.
 type Model struct {
-	Pos      Pos
+	Pos      problem.Place
 	Type     string // the built-in type: model, position, ranger, …
 	Name     string // full name, as Player's configuration and simulation interface use it
 	Auto     string // the automatic name, which stays valid beside Name

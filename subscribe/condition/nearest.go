@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"callboard/player"
-	"callboard/subscribe/protocol"
+	"callboard/problem"
 	"callboard/subscribe/view"
 )
 
@@ -56,7 +56,7 @@ func didYouMean(name string, known []string) string {
 	if hint := interfaceHint(name); hint != "" && slices.Contains(known, view.KindLaser.String()) {
 		return hint
 	}
-	if best := protocol.Nearest(name, known); best != "" {
+	if best := problem.Nearest(name, known); best != "" {
 		return ": did you mean `" + best + "`?"
 	}
 	return ""

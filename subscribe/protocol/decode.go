@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"callboard/problem"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func (o *object) message() (any, *Invalid) {
 		return m, o.take(false, fields{"id": text(&m.ID), "what": text(&m.What)})
 	}
 	message := fmt.Sprintf("%s is unknown; expected one of %s", quote(op), quotedList(clientOps))
-	if best := Nearest(op, clientOps); best != "" {
+	if best := problem.Nearest(op, clientOps); best != "" {
 		message = fmt.Sprintf("%s is unknown: did you mean %q?", quote(op), best)
 	}
 	return nil, &Invalid{Code: BadMessage, Field: "op", Message: message}

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"callboard/problem"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -37,7 +38,7 @@ func (o *object) unknown(key string, known fields) *Invalid {
 	}
 	slices.Sort(names)
 	message := "unknown field; expected one of " + quotedList(names)
-	if best := Nearest(key, names); best != "" {
+	if best := problem.Nearest(key, names); best != "" {
 		message = "unknown field: did you mean `" + best + "`?"
 	}
 	return &Invalid{Code: BadMessage, Field: o.field(key), Message: message}

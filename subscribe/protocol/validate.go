@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"callboard/problem"
 	"fmt"
 	"math"
 	"path"
@@ -117,7 +118,7 @@ func validChoice(field, value string, choices ...string) *Invalid {
 		return nil
 	}
 	message := fmt.Sprintf("%q is unknown; expected one of %s", value, quotedList(choices))
-	if best := Nearest(value, choices); best != "" {
+	if best := problem.Nearest(value, choices); best != "" {
 		message = fmt.Sprintf("%q is unknown: did you mean %q?", value, best)
 	}
 	return &Invalid{Code: BadMessage, Field: field, Message: message}

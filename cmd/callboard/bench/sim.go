@@ -160,7 +160,7 @@ func (c crowd) load(seed uint64) (*sim.World, error) {
 	text := c.world(0)
 	file, problems := worldfile.Load(func(string) ([]byte, error) { return []byte(text), nil }, "crowd.world")
 	if file == nil {
-		return nil, worldfile.FirstError(problems)
+		return nil, problems.First()
 	}
 	return sim.New(sim.Config{World: file, Seed: seed})
 }

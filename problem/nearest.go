@@ -1,12 +1,15 @@
-package protocol
+package problem
 
-// Nearest gives the known name that is nearest to a misspelt one, the first
-// of equals; "" if none is near: more than a third of it would have to change.
+import "strings"
+
+// Nearest returns the known name that is nearest to a misspelt one, the first of
+// equals, whatever the case of letters; "" if none is near: more than a third of it
+// would have to change.
 func Nearest(name string, known []string) string {
 	best, least := "", 0
 	for _, k := range known {
 		limit := max(1, len([]rune(k))/3)
-		if d := editDistance(name, k, limit); d <= limit && (best == "" || d < least) {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(k), limit); d <= limit && (best == "" || d < least) {
 			best, least = k, d
 		}
 	}
