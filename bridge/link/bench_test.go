@@ -67,7 +67,7 @@ func BenchmarkLink(b *testing.B) {
 			session := <-one.up
 			var scans []*overlay.Frame
 			for i := range 200 {
-				scans = append(scans, &overlay.Frame{Neighbour: "b2", Session: session, Messages: []overlay.Message{varied(i)}})
+				scans = append(scans, frameTo("b2", session, varied(i)))
 			}
 			b.ReportAllocs()
 			b.ResetTimer()

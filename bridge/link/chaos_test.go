@@ -61,7 +61,7 @@ func (c *chatty) Up(n overlay.BrokerID, session uint64) {
 			m.Key.Client = fmt.Sprintf("%s-%d", c.id, session)
 			m.Key.Stamp = overlay.Stamp(rng.IntN(5))
 			r := reading(int(i))
-			c.links.Send(&overlay.Frame{Neighbour: n, Session: session, Messages: []overlay.Message{m, r}})
+			c.links.Send(frameTo(n, session, m, r))
 			select {
 			case <-c.stop:
 				return

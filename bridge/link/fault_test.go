@@ -360,7 +360,7 @@ func TestASlowReader(t *testing.T) {
 		begun := time.Now()
 		sent := 0
 		for b2.Status()[0].Dropped == 0 && sent < 10_000 {
-			b2.Send(&overlay.Frame{Neighbour: "b1", Session: 1, Messages: []overlay.Message{reading(sent)}})
+			b2.Send(frameTo("b1", 1, reading(sent)))
 			sent++
 			if waiting := b2.Status()[0].Waiting; waiting > 100_000 {
 				t.Fatalf("%d bytes wait", waiting)
@@ -386,7 +386,7 @@ func TestASlowReader(t *testing.T) {
 	})
 	bubble(t, "stalled", func(t *testing.T) {
 		b2, s := begun(t, nil)
-		b2.Send(&overlay.Frame{Neighbour: "b1", Session: 1, Messages: []overlay.Message{reading(1)}})
+		b2.Send(frameTo("b1", 1, reading(1)))
 		done := make(chan struct{})
 		go func() { // it lives, but it does not read
 			defer close(done)
@@ -410,7 +410,7 @@ func TestASlowReader(t *testing.T) {
 	})
 	bubble(t, "one frame larger than the queue", func(t *testing.T) {
 		b2, s := begun(t, func(c *Config) { c.QueueBytes = 100 })
-		go b2.Send(&overlay.Frame{Neighbour: "b1", Session: 1, Messages: []overlay.Message{reading(1)}})
+		go b2.Send(frameTo("b1", 1, reading(1)))
 		s.expect(pieceFrame, "ranges")
 		s.conn.Close()
 		b2.stop()
@@ -439,7 +439,7 @@ func TestALongReplayIsCut(t *testing.T) {
 				sent = append(sent, m)
 			}
 			sent = append(sent, head(1))
-			b1.Send(&overlay.Frame{Neighbour: "b2", Session: session, Messages: sent})
+			b1.Send(frameTo("b2", session, sent...))
 			var got []overlay.Message
 			frames := 0
 			for len(got) < len(sent) {
@@ -452,7 +452,7 @@ func TestALongReplayIsCut(t *testing.T) {
 			if frames < 20 || frames > 41 {
 				t.Errorf("%d frames for 40 replays of 54 kB each", frames)
 			}
-			b1.Send(&overlay.Frame{Neighbour: "b2", Session: session, Messages: []overlay.Message{head(2)}}) // the room is there again
+			b1.Send(frameTo("b2", session, head(2))) // the room is there again
 			b2.expect(t, "frame")
 			if waiting := b1.Status()[0].Waiting; waiting < 0 {
 				t.Errorf("%d bytes wait", waiting)
@@ -471,7 +471,7 @@ func TestALongFrameOnASlowLink(t *testing.T) {
 		long.Reading.JSON = bytes.Repeat([]byte("x"), 500_000)
 		p := framePiece(t, long)
 		total := len(p)
-		b2.Send(&overlay.Frame{Neighbour: "b1", Session: 1, Messages: []overlay.Message{long}})
+		b2.Send(frameTo("b1", 1, long))
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

@@ -173,11 +173,16 @@ func (l *Links) Run(ctx context.Context) error {
 	return nil
 }
 
-// Send gives a frame to the session that it names. It never blocks. What is
-// for a session that has ended is dropped and counted; a frame for which there
-// is no room ends the session.
+// Send hands a frame to the sessions that it is for. It never blocks. What is for a session that has ended is dropped and
+// counted; a frame for which there is no room ends the session.
 func (l *Links) Send(frame *overlay.Frame) {
-	if p := l.peers[frame.Neighbour]; p != nil {
-		p.send(frame)
+	if len(frame.Messages) == 0 {
+		return
+	}
+	o := outgoing{frame.Messages, weigh(frame.Messages)}
+	for _, to := range frame.To {
+		if p := l.peers[to.Neighbour]; p != nil {
+			p.send(to.Session, o)
+		}
 	}
 }

@@ -134,6 +134,11 @@ func start(t *testing.T, cfg Config) *broker {
 	return b
 }
 
+// frameTo is a frame for one session.
+func frameTo(neighbour overlay.BrokerID, session uint64, messages ...overlay.Message) *overlay.Frame {
+	return &overlay.Frame{To: []overlay.Link{{Neighbour: neighbour, Session: session}}, Messages: messages}
+}
+
 func head(n uint64) *overlay.HeadMessage {
 	return &overlay.HeadMessage{Key: overlay.Key{Client: "c", Session: overlay.Session{Edge: "b1"}, Source: "b2", Stamp: 5}, Last: n}
 }
@@ -207,7 +212,7 @@ func TestFramesComeInOrder(t *testing.T) {
 					up       event
 				}{{b1, b2, up1}, {b2, b1, up2}} {
 					for i := range sent {
-						end.from.Send(&overlay.Frame{Neighbour: end.up.neighbour, Session: end.up.session, Messages: sent[i]})
+						end.from.Send(frameTo(end.up.neighbour, end.up.session, sent[i]...))
 					}
 				}
 				for _, to := range []*broker{b1, b2} {
@@ -267,15 +272,15 @@ func TestSessionsAreNumbered(t *testing.T) {
 		if up.session <= last {
 			t.Errorf("session %d after %d", up.session, last)
 		}
-		b2.Send(&overlay.Frame{Neighbour: "b1", Session: b2.expect(t, "up").session, Messages: []overlay.Message{head(1)}})
+		b2.Send(frameTo("b1", b2.expect(t, "up").session, head(1)))
 		if got := b1.expect(t, "frame"); got.session != up.session {
 			t.Errorf("a frame of session %d in session %d", got.session, up.session)
 		}
-		b1.Send(&overlay.Frame{Neighbour: "b2", Session: last, Messages: []overlay.Message{head(99)}}) // of the session before
+		b1.Send(frameTo("b2", last, head(99))) // of the session before
 		last = up.session
 		b2.stop()
 		b1.expect(t, "down")
-		b1.Send(&overlay.Frame{Neighbour: "b2", Session: last, Messages: []overlay.Message{head(98)}})
+		b1.Send(frameTo("b2", last, head(98)))
 		for _, e := range b2.all {
 			if e.what == "frame" {
 				t.Errorf("a frame of a session that has ended arrived: %v", e.messages)

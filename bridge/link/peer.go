@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"callboard/bridge/overlay"
 	"callboard/player/deadline"
 	"callboard/player/listener"
 )
@@ -146,23 +145,20 @@ func (p *peer) carry(ctx context.Context, s *session) (next *session) {
 	p.current = nil
 	p.problem = s.why().Error()
 	p.mu.Unlock()
-	for _, messages := range s.take(nil) {
-		p.dropped.Add(uint64(len(messages)))
+	for _, o := range s.take(nil) {
+		p.dropped.Add(uint64(len(o.messages)))
 	}
 	log.Info("link down", "reason", s.why())
 	handler.Down(p.ID, s.number)
 	return next
 }
 
-func (p *peer) send(frame *overlay.Frame) {
+func (p *peer) send(session uint64, o outgoing) {
 	p.mu.Lock()
 	s := p.current
 	p.mu.Unlock()
-	if len(frame.Messages) == 0 {
-		return
-	}
-	if s == nil || s.number != frame.Session || !s.enqueue(frame.Messages) {
-		p.dropped.Add(uint64(len(frame.Messages)))
+	if s == nil || s.number != session || !s.enqueue(o) {
+		p.dropped.Add(uint64(len(o.messages)))
 	}
 }
 

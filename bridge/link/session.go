@@ -43,11 +43,17 @@ type session struct {
 	wake     chan struct{} // the writer has something to do
 
 	mu      sync.Mutex
-	queue   [][]overlay.Message
+	queue   []outgoing
 	waiting int // weight of queue
 	reason  error
 
 	writing atomic.Bool // in the middle of a piece
+}
+
+// outgoing is a frame that waits to be sent.
+type outgoing struct {
+	messages []overlay.Message
+	weight   int
 }
 
 func newSession(p *peer, o *opening, h hello, attempt uint64) *session {
@@ -67,23 +73,22 @@ func newSession(p *peer, o *opening, h hello, attempt uint64) *session {
 	return s
 }
 
-// enqueue hands messages to the writer. It tells whether there was room; if
+// enqueue hands a frame to the writer. It reports whether there was room; if
 // not, the session ends.
-func (s *session) enqueue(messages []overlay.Message) bool {
-	w := weigh(messages)
+func (s *session) enqueue(o outgoing) bool {
 	s.mu.Lock()
 	if s.reason != nil {
 		s.mu.Unlock()
 		return false
 	}
-	if s.waiting > 0 && s.waiting+w > s.peer.links.cfg.QueueBytes {
+	if s.waiting > 0 && s.waiting+o.weight > s.peer.links.cfg.QueueBytes {
 		waiting := s.waiting
 		s.mu.Unlock()
-		s.end(fmt.Errorf("%w: %d bytes and %d more", errFull, waiting, w))
+		s.end(fmt.Errorf("%w: %d bytes and %d more", errFull, waiting, o.weight))
 		return false
 	}
-	s.queue = append(s.queue, messages)
-	s.waiting += w
+	s.queue = append(s.queue, o)
+	s.waiting += o.weight
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
@@ -92,8 +97,8 @@ func (s *session) enqueue(messages []overlay.Message) bool {
 	return true
 }
 
-// take gives the writer all that waits.
-func (s *session) take(into [][]overlay.Message) [][]overlay.Message {
+// take hands all that waits to the writer.
+func (s *session) take(into []outgoing) []outgoing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := s.queue
@@ -244,7 +249,7 @@ func (s *session) write() error {
 	}
 	timer := time.NewTimer(s.beat)
 	defer timer.Stop()
-	var frames [][]overlay.Message
+	var frames []outgoing
 	for {
 		select {
 		case <-s.ended:
@@ -253,14 +258,14 @@ func (s *session) write() error {
 			w.out = endPiece(beginPiece(w.out, pieceHeartbeat), 0)
 		case <-s.wake:
 			frames = s.take(frames)
-			for i, messages := range frames {
-				for part := range overlay.Parts(messages, overlay.ReplayBytes) {
+			for i, o := range frames {
+				for part := range overlay.Parts(o.messages, overlay.ReplayBytes) {
 					if err := w.frame(part); err != nil {
 						return err
 					}
 				}
-				w.release(weigh(messages)) // all at once: what one step sends has room
-				frames[i] = nil
+				w.release(o.weight) // all at once: what one step sends has room
+				frames[i] = outgoing{}
 			}
 		}
 		if err := w.flush(); err != nil {

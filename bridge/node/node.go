@@ -33,8 +33,8 @@ type Store interface {
 
 // Links carries frames to neighbours.
 type Links interface {
-	// Send sends a frame over the session that it names, or drops it if that
-	// has ended. It never blocks.
+	// Send sends a frame over the sessions that it names; to those that have
+	// ended, nothing. It never blocks.
 	Send(f *overlay.Frame)
 	// Status tells of the links, for lists.
 	Status() []link.Status

@@ -90,9 +90,9 @@ func TestFetchInACircle(t *testing.T) {
 			for _, m := range f.Messages {
 				switch m := m.(type) {
 				case *FetchMessage:
-					said = append(said, "fetch to "+string(f.Neighbour))
+					said = append(said, "fetch to "+string(f.To[0].Neighbour))
 				case *ReplayMessage:
-					said = append(said, fmt.Sprintf("replay to %s, last %t", f.Neighbour, m.Last))
+					said = append(said, fmt.Sprintf("replay to %s, last %t", f.To[0].Neighbour, m.Last))
 				}
 			}
 		}
@@ -125,5 +125,42 @@ func TestFetchInACircle(t *testing.T) {
 	}
 	if fetches, _, _ := b.Left(); fetches != 0 {
 		t.Errorf("%d fetches are left", fetches)
+	}
+}
+
+// TestTheSameToSeveralIsOneFrame: a link state goes to all neighbours in one frame;
+// who is told more gets one of its own.
+func TestTheSameToSeveralIsOneFrame(t *testing.T) {
+	b, err := New(Config{ID: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Step(1e6, &Start{})
+	for _, id := range []BrokerID{"n1", "n2", "n3"} {
+		b.Outputs()
+		b.Step(2e6, &LinkUp{Neighbour: id, Session: 7})
+	}
+	to := func() (all [][]BrokerID) {
+		for _, out := range b.Outputs() {
+			if f, ok := out.(*Frame); ok {
+				var ids []BrokerID
+				for _, l := range f.To {
+					if ids = append(ids, l.Neighbour); l.Session != 7 {
+						t.Errorf("over session %d of %s; expected 7", l.Session, l.Neighbour)
+					}
+				}
+				all = append(all, ids)
+			}
+		}
+		return all
+	}
+	b.Outputs()
+	b.Step(3e6, &FrameReceived{Neighbour: "n2", Session: 7, Messages: []Message{&LinkState{Broker: "x", Number: 1, Neighbours: []BrokerID{"n2"}}}})
+	if diff := cmp.Diff([][]BrokerID{{"n1", "n3"}}, to()); diff != "" {
+		t.Errorf("a state that n2 told: %s", diff)
+	}
+	b.Step(4e6, &LinkUp{Neighbour: "n4", Session: 7})
+	if diff := cmp.Diff([][]BrokerID{{"n1", "n2", "n3"}, {"n4"}}, to()); diff != "" {
+		t.Errorf("n4 comes, and is told all states: %s", diff)
 	}
 }

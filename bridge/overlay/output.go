@@ -70,13 +70,18 @@ type Install struct {
 // Uninstall takes a key out of the matcher.
 type Uninstall struct{ Handle Handle }
 
-// Frame is all that one step sends to a neighbour, in order: over the
-// session that was up then, or nowhere. It takes effect as a whole, but for
-// replays: Parts.
+// Frame is all that one step sends to a neighbour, or the same to several, in
+// order: over the sessions that were up then, or nowhere. It takes effect as a
+// whole, but for replays: Parts.
 type Frame struct {
+	To       []Link // one at least; each neighbour once
+	Messages []Message
+}
+
+// Link is a session of the link with a neighbour.
+type Link struct {
 	Neighbour BrokerID
 	Session   uint64
-	Messages  []Message
 }
 
 // Parts cuts the messages of a frame behind replays, so that about as many bytes

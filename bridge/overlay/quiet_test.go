@@ -23,8 +23,8 @@ type mesh struct {
 }
 
 type sent struct {
-	from BrokerID
-	*Frame
+	from, to BrokerID
+	messages []Message
 }
 
 func newMesh(tb interface{ Fatal(...any) }, n int) *mesh {
@@ -63,7 +63,9 @@ func (m *mesh) step(id BrokerID, in Input) {
 	for _, out := range outputs {
 		switch out := out.(type) {
 		case *Frame:
-			m.queue = append(m.queue, sent{id, out})
+			for _, to := range out.To {
+				m.queue = append(m.queue, sent{id, to.Neighbour, out.Messages})
+			}
 		case *Install:
 			counts := map[string]int{}
 			for _, id := range out.Count {
@@ -82,10 +84,10 @@ func (m *mesh) settle() {
 	for len(m.queue) > 0 {
 		s := m.queue[0]
 		m.queue = m.queue[1:]
-		if m.deaf && s.Neighbour == "b00" {
-			s.Messages = slices.DeleteFunc(slices.Clone(s.Messages), func(m Message) bool { _, routed := m.(*RoutedMessage); return routed })
+		if m.deaf && s.to == "b00" {
+			s.messages = slices.DeleteFunc(slices.Clone(s.messages), func(m Message) bool { _, routed := m.(*RoutedMessage); return routed })
 		}
-		m.step(s.Neighbour, &FrameReceived{Neighbour: s.from, Session: 1, Messages: s.Messages})
+		m.step(s.to, &FrameReceived{Neighbour: s.from, Session: 1, Messages: s.messages})
 	}
 	m.queue = nil
 }

@@ -296,7 +296,8 @@ func joined(last, m Message) bool {
 	return false
 }
 
-// flush gives out the frames of this step.
+// flush puts out the frames of this step. What is the same to several
+// neighbours, as a link state is, is one frame.
 func (b *network) flush() {
 	for len(b.edge.renewals) > 0 {
 		in := b.edge.renewals[0]
@@ -307,16 +308,38 @@ func (b *network) flush() {
 	if len(b.frames) == 0 {
 		return
 	}
+	first := len(b.out)
 	for _, id := range b.topology.near {
-		frame := b.frames[id]
-		if len(frame) == 0 {
+		messages := b.frames[id]
+		if len(messages) == 0 {
 			continue
 		}
 		b.stats.Frames++
-		strip(frame)
-		b.put(&Frame{Neighbour: id, Session: b.topology.links[id], Messages: frame})
+		to := Link{Neighbour: id, Session: b.topology.links[id]}
+		if same := sameFrame(b.out[first:], messages); same != nil {
+			same.To = append(same.To, to)
+			continue
+		}
+		strip(messages)
+		made := &struct { // one allocation
+			Frame
+			to [1]Link
+		}{Frame{Messages: messages}, [1]Link{to}}
+		made.To = made.to[:]
+		b.put(&made.Frame)
 	}
 	clear(b.frames)
+}
+
+// sameFrame returns the one of a flush's frames that has the very messages; nil
+// if none has.
+func sameFrame(frames []Output, messages []Message) *Frame {
+	for _, out := range frames {
+		if f := out.(*Frame); slices.Equal(f.Messages, messages) {
+			return f
+		}
+	}
+	return nil
 }
 
 // strip leaves readings out that no subscription behind the link wants: all

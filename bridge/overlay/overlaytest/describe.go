@@ -76,7 +76,7 @@ func describeInput(in overlay.Input) string {
 func describeOutput(out overlay.Output) string {
 	switch o := out.(type) {
 	case *overlay.Frame:
-		return fmt.Sprintf("to %s: %s", o.Neighbour, describeAll(o.Messages))
+		return fmt.Sprintf("to %v: %s", o.To, describeAll(o.Messages))
 	case *overlay.Notify:
 		return fmt.Sprintf("notify %s #%d skipped %d reading %s %v", o.Source, o.Seq, o.Skipped, o.Reading.JSON, ids(o.Subscriptions))
 	case *overlay.Send:

@@ -297,18 +297,8 @@ func (c *cluster) tell(format string, args ...any) {
 func (c *cluster) carryOut(x *broker, out overlay.Output) {
 	switch o := out.(type) {
 	case *overlay.Frame:
-		to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == o.Neighbour })
-		if to >= 0 && x.sessions[to] == o.Session && o.Session != 0 {
-			c.crossesOnce(o)
-			parts := 0
-			for part := range overlay.Parts(o.Messages, cmp.Or(c.cfg.ReplayBytes, overlay.ReplayBytes)) {
-				c.frames++
-				c.between[[2]int{x.id, to}].put(frame{o.Session, c.now, c.began(), c.frames, part})
-				parts++
-			}
-			if parts > 1 {
-				c.marks["cut replays"]++
-			}
+		for _, link := range o.To {
+			c.send(x, link, o.Messages)
 		}
 	case *overlay.Send:
 		if c.intruders[o.Conn] {
@@ -357,6 +347,24 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 	}
 }
 
+// send puts a frame onto a link, if the session that it is for is the present one.
+func (c *cluster) send(x *broker, link overlay.Link, messages []overlay.Message) {
+	to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == link.Neighbour })
+	if to < 0 || x.sessions[to] != link.Session || link.Session == 0 {
+		return
+	}
+	c.crossesOnce(link.Neighbour, messages)
+	parts := 0
+	for part := range overlay.Parts(messages, cmp.Or(c.cfg.ReplayBytes, overlay.ReplayBytes)) {
+		c.frames++
+		c.between[[2]int{x.id, to}].put(frame{link.Session, c.now, c.began(), c.frames, part})
+		parts++
+	}
+	if parts > 1 {
+		c.marks["cut replays"]++
+	}
+}
+
 // saidToIntruder tells what another token's program learns.
 func saidToIntruder(m any) string {
 	if e, ok := m.(*protocol.Error); ok {
@@ -367,15 +375,15 @@ func saidToIntruder(m any) string {
 
 // crossesOnce fails if a reading is in a frame twice: it names all keys that
 // go on over the link.
-func (c *cluster) crossesOnce(f *overlay.Frame) {
-	for i, m := range f.Messages {
+func (c *cluster) crossesOnce(to overlay.BrokerID, messages []overlay.Message) {
+	for i, m := range messages {
 		n, ok := m.(*overlay.NotifyMessage)
 		if !ok || n.Hits[0].Names[0].State != nil { // a state may be told with a reading that went before
 			continue
 		}
-		for _, other := range f.Messages[:i] {
+		for _, other := range messages[:i] {
 			if o, ok := other.(*overlay.NotifyMessage); ok && o.Reading.Time == n.Reading.Time && o.Reading.Robot == n.Reading.Robot {
-				failf("reading %v of %s crosses the link to %s twice", n.Reading.Time, n.Reading.Robot, f.Neighbour)
+				failf("reading %v of %s crosses the link to %s twice", n.Reading.Time, n.Reading.Robot, to)
 			}
 		}
 	}
