@@ -6,6 +6,7 @@ GO      ?= go
 FUZZTIME ?= 30s
 SOAK     ?= 1000000
 SEEDS_FOR ?= 60s
+SEED     ?= 1
 BIN     := build/callboard
 SOURCES := Makefile go.mod go.sum bridge clients cmd player sim subscribe worlds
 
@@ -30,8 +31,13 @@ quick:
 build: ## build/callboard
 	$(GO) build -trimpath -o $(BIN) ./cmd/callboard
 
+# Packages with properties (rapid) draw from SEED here, so that a change is judged by
+# itself and not by chance; go test alone draws anew each time, and make soak draws more.
+PROPERTIES = $(shell $(GO) list -f '{{$$p := .ImportPath}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p}}{{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}} {{$$p}}{{end}}{{end}}' ./...)
+
 test: setup lint build ## everything CI runs: sets up a fresh machine, checks, tests
-	CALLBOARD_SEEDS_FOR=$(SEEDS_FOR) $(GO) test -timeout 20m ./...
+	$(GO) test -timeout 20m $(filter-out $(PROPERTIES),$(shell $(GO) list ./...))
+	CALLBOARD_SEEDS_FOR=$(SEEDS_FOR) $(GO) test -timeout 20m $(PROPERTIES) -args -rapid.seed=$(SEED)
 
 setup: ## what the tests need beyond Go: a browser, node for the official MCAP reader (apt)
 	@.ci/setup chromium nodejs npm
@@ -67,3 +73,4 @@ soak: ## the long runs: a network of processes for 5 minutes, huge worlds, a log
 	CALLBOARD_HUGE=1 $(GO) test -timeout 30m -count 1 -v -run TestHuge ./sim/...
 	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/overlay/overlaytest
 	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000
+	$(GO) test -timeout 0 -count 1 $(filter-out %/overlaytest %/cmd/callboard,$(PROPERTIES)) -args -rapid.checks=2000
