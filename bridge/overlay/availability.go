@@ -20,9 +20,12 @@ import (
 const outPeriods = 3
 
 // roster is what is known of a source broker's robots: of this broker's own, too.
+// It stays when its users go, so that an edge that is cut off when a client comes
+// back knows which robots are away then.
 type roster struct {
 	broker  BrokerID
 	version uint64 // 0: nothing is known yet
+	stale   bool   // it was not heard of since it came into use: nothing is told by it
 	robots  map[string]*Availability
 	names   []string // sorted
 	users   int      // inboxes here of its keys
@@ -40,6 +43,9 @@ type watcher struct {
 	version uint64 // that it was told
 	until   Instant
 }
+
+// known reports whether clients can be told by the roster.
+func (v *roster) known() bool { return v.version > 0 && !v.stale }
 
 func newRoster(id BrokerID) *roster { return &roster{broker: id, robots: map[string]*Availability{}} }
 
@@ -216,8 +222,11 @@ func (b *edge) use(id BrokerID) {
 		v = newRoster(id)
 		b.rosters[id] = v
 	}
-	if v.users++; v.users == 1 && b.started {
-		b.watch(v)
+	if v.users++; v.users == 1 {
+		v.missed, v.out, v.stale, v.again = 0, false, true, nil
+		if b.started {
+			b.watch(v)
+		}
 	}
 }
 
@@ -237,12 +246,17 @@ func (b *edge) watch(v *roster) {
 func (b *edge) passRosters() {
 	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
 		v := b.rosters[id]
-		if v.users == 0 {
-			delete(b.rosters, id)
+		switch {
+		case v.users == 0:
+			if v.version == 0 || b.network.topology.states[id] == nil {
+				delete(b.rosters, id)
+			}
 			continue
-		}
-		if v.missed >= outPeriods && !v.out && v.version > 0 {
-			v.out = true
+		case v.missed < outPeriods || v.out:
+		case v.version == 0:
+			b.askOthers(v)
+		default:
+			v.out, v.stale = true, false
 			b.tellReach(v)
 			for _, s := range slices.Clone(b.order) {
 				b.settleStates(s)
@@ -250,6 +264,37 @@ func (b *edge) passRosters() {
 		}
 		v.missed++
 		b.watch(v)
+	}
+}
+
+// askOthers asks all brokers in reach for the robots of one that is not, and has
+// not been since its first client came here.
+func (b *edge) askOthers(v *roster) {
+	for _, id := range slices.Sorted(maps.Keys(b.network.topology.states)) {
+		if id != b.cfg.ID && b.network.path(id) != nil {
+			b.network.route(id, &Watch{Of: v.broker})
+		}
+	}
+}
+
+// onAskOther answers with what is known of another source broker's robots.
+func (b *edge) onAskOther(from BrokerID, id BrokerID) {
+	if v := b.rosters[id]; v != nil && v.version > 0 {
+		m := &Robots{Of: id, Version: v.version, Whole: true}
+		for _, name := range v.names {
+			m.Robots = append(m.Robots, *v.robots[name])
+		}
+		b.network.route(from, m)
+	}
+}
+
+// onOther takes what another broker knows of a source broker's robots.
+func (b *edge) onOther(m *Robots) {
+	if v := b.rosters[m.Of]; v != nil && v.version == 0 && m.Version > 0 {
+		v.version, v.heard = m.Version, b.now
+		for i := range m.Robots {
+			v.put(&m.Robots[i])
+		}
 	}
 }
 
@@ -265,6 +310,10 @@ func (b *edge) watchAgain() {
 
 // onRobots takes what a source broker says of its robots.
 func (b *edge) onRobots(from BrokerID, m *Robots) {
+	if m.Of != "" {
+		b.onOther(m)
+		return
+	}
 	v := b.rosters[from]
 	if v == nil || m.Version == 0 {
 		return
@@ -274,10 +323,10 @@ func (b *edge) onRobots(from BrokerID, m *Robots) {
 	if m.Asked == v.asked {
 		v.again = nil
 	}
-	switch {
-	case v.version == 0 && m.From == 0:
+	switch follows := m.Whole || m.From <= v.version && m.Version >= v.version; {
+	case follows && v.stale:
 		b.beginRoster(v, m)
-	case m.Whole || m.From <= v.version && m.Version >= v.version:
+	case follows:
 		b.updateRoster(v, m)
 	case m.From > v.version:
 		b.watch(v) // something between was lost
@@ -313,9 +362,14 @@ func (b *edge) updateRoster(v *roster, m *Robots) {
 	}
 }
 
-// beginRoster takes the first word of a source broker's robots.
+// beginRoster takes the first word of a source broker's robots since the roster
+// came into use.
 func (b *edge) beginRoster(v *roster, m *Robots) {
-	v.version = m.Version
+	v.version, v.stale = m.Version, false
+	if m.Whole {
+		clear(v.robots)
+		v.names = nil
+	}
 	for i := range m.Robots {
 		v.put(&m.Robots[i])
 	}
@@ -391,7 +445,7 @@ func (b *edge) upAt(s *session, name string) (*roster, *Availability) {
 		return &b.source.own, a
 	}
 	for _, in := range s.inboxes {
-		if v := b.rosters[in.key.Source]; v != nil && !v.out {
+		if v := b.rosters[in.key.Source]; v != nil && v.known() && !v.out {
 			if a := v.find(name); a != nil && a.Up {
 				return v, a
 			}
@@ -462,7 +516,7 @@ func (s *session) awayDevices(robot string) (names []string) {
 
 // tellRoster tells a client of all robots of a roster that are not what it was told.
 func (b *edge) tellRoster(s *session, v *roster, seen uint64) {
-	if v == nil || v.version == 0 || !b.hears(s, v.broker) {
+	if v == nil || !v.known() || !b.hears(s, v.broker) {
 		return
 	}
 	for _, name := range v.names {

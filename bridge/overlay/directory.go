@@ -121,6 +121,10 @@ func (b *network) onRegistry(from BrokerID, body RegistryMessage) {
 			b.edge.onSources(m)
 		}
 	case *Watch:
+		if m.Of != "" {
+			b.edge.onAskOther(from, m.Of)
+			break
+		}
 		b.source.onWatch(from, m)
 	case *Robots:
 		b.edge.onRobots(from, m)

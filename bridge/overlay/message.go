@@ -297,6 +297,7 @@ type Watch struct {
 	Version uint64
 	Again   []StateAgain // states to be given again
 	Asked   uint64       // numbers these: the answer tells it
+	Of      BrokerID     // for another broker than the source: what it knows of that one's robots
 }
 
 // StateAgain asks for what is true of a robot, for a key's subscription to
@@ -315,7 +316,8 @@ type Robots struct {
 	From, Version uint64
 	Whole         bool // Robots are all there are
 	Robots        []Availability
-	Asked         uint64 // of the Watch that it answers
+	Asked         uint64   // of the Watch that it answers
+	Of            BrokerID // the source broker, if another one answers for it
 }
 
 // Availability is what has become of a robot, as the broker that reads it sees

@@ -354,7 +354,7 @@ func (b *edge) askAgain(s *session, v *roster, robot string) {
 // edge before is dead and the client has not said which it takes for away.
 func (b *edge) askAll(s *session, id BrokerID) {
 	v := b.rosterOf(id)
-	if v == nil || v.out || s.listed || !b.hears(s, id) {
+	if v == nil || !v.known() || v.out || s.listed || !b.hears(s, id) {
 		return
 	}
 	for _, name := range v.names {

@@ -77,7 +77,7 @@ func (b *edge) unfollow(s *session) {
 // noteSeen notes up to where the client was told, for when it is not here.
 func (b *edge) noteSeen(s *session) {
 	note := func(v *roster) {
-		if v == nil || v.version == 0 || !b.hears(s, v.broker) || s.upTo[v.broker] == v.version {
+		if v == nil || !v.known() || !b.hears(s, v.broker) || s.upTo[v.broker] == v.version {
 			return
 		}
 		b.recordTold(s, v.broker, v.version, "", false)
@@ -105,7 +105,7 @@ func (b *edge) awaitTold(s *session, free bool) {
 // that was nothing, all that changes from now on is to be told.
 func (b *edge) await(s *session, id BrokerID) {
 	s.awaits[id] = awaitPeriods
-	if v := b.rosterOf(id); v != nil && v.version > 0 && s.upTo[id] == 0 {
+	if v := b.rosterOf(id); v != nil && v.known() && s.upTo[id] == 0 {
 		s.toldUpTo(id, v.version)
 	}
 }

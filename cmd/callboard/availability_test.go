@@ -184,6 +184,7 @@ func TestAvailability(t *testing.T) {
 	are(up, up)
 	states(true)
 	check("a robot that died behind a cut link", away, up)
+	settle(ctx, t, n, programs)
 	v := n.Judge(programs)
 	for _, f := range v.Faults {
 		t.Error(f)

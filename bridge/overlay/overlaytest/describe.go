@@ -177,9 +177,15 @@ func Describe(m overlay.Message) string {
 	case *overlay.RoutedMessage:
 		switch body := m.Body.(type) {
 		case *overlay.Watch:
+			if body.Of != "" {
+				return fmt.Sprintf("watch to %s of %s", m.To, body.Of)
+			}
 			return fmt.Sprintf("watch to %s from version %d", m.To, body.Version)
 		case *overlay.Robots:
 			text := fmt.Sprintf("robots to %s, version %d to %d", m.To, body.From, body.Version)
+			if body.Of != "" {
+				text = fmt.Sprintf("robots of %s to %s, version %d", body.Of, m.To, body.Version)
+			}
 			for _, a := range body.Robots {
 				text += fmt.Sprintf(" %s up=%v gone=%d", a.Robot, a.Up, a.Gone)
 			}

@@ -123,11 +123,12 @@ type cluster struct {
 	log   func(string, ...any)
 	trace digest
 
-	robots      map[int]*robot    // of source brokers
-	departed    []overlay.Instant // of robots, in all: when each was
-	last        map[int]int       // the reading that a source has given last
-	changesHold bool              // nothing is forgotten that states of changes follow from
-	calmRobots  bool              // a robot is away only if it is: no broker is out of reach
+	robots      map[int]*robot                    // of source brokers
+	heard       map[int]map[overlay.BrokerID]bool // by broker: whose robots it was told of since it began
+	departed    []overlay.Instant                 // of robots, in all: when each was
+	last        map[int]int                       // the reading that a source has given last
+	changesHold bool                              // nothing is forgotten that states of changes follow from
+	calmRobots  bool                              // a robot is away only if it is: no broker is out of reach
 
 	forgetful bool                             // nothing is stored: no broker will be started again
 	epochs    map[overlay.Key]overlay.Epoch    // of the sets in local registries
@@ -151,7 +152,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
-		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{}, last: map[int]int{},
+		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{}, heard: map[int]map[overlay.BrokerID]bool{}, last: map[int]int{},
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
@@ -183,6 +184,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 		failf("%v", err)
 	}
 	delete(c.held, i)
+	delete(c.heard, i)
 	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, map[overlay.Handle]*testedSet{}, map[int]uint64{}
 	x.stored = slices.DeleteFunc(x.stored, func(n int) bool { return n > len(records) })
 	x.restored = records != nil
@@ -489,6 +491,7 @@ func (c *cluster) deliver(w *way) {
 	if !c.registryUp {
 		messages = slices.DeleteFunc(slices.Clone(messages), ofRegistry)
 	}
+	c.hearRobots(w.to, messages)
 	c.cause = f.cause
 	c.step(w.to, &overlay.FrameReceived{Neighbour: c.brokers[w.from].name, Session: f.session, Messages: messages})
 	c.cause = 0

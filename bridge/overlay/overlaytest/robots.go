@@ -1,6 +1,7 @@
 package overlaytest
 
 import (
+	"cmp"
 	"slices"
 
 	"callboard/bridge/overlay"
@@ -164,4 +165,78 @@ func (p *client) hasHad(n *overlay.Notify) {
 	if _, had := p.had[n.Reading.Robot]; !had {
 		p.had[n.Reading.Robot] = len(p.c.departed)
 	}
+}
+
+// outOfReach lets periods pass in which nothing changes: who has got readings of a
+// source broker that is out of reach by then has been told that its robot is away,
+// if any broker in reach has ever heard of that broker's robots.
+func (s *schedule) outOfReach() {
+	s.settle()
+	for range 8 {
+		s.period()
+		s.settle()
+	}
+	for _, p := range s.clients {
+		if _, still := s.held[p.at]; still || !p.lists || !p.connected() || p.next != nil || p.doubted || len(p.subs) == 0 {
+			continue
+		}
+		reached := s.reachedFrom(p.at)
+		for _, i := range s.sources {
+			robot := robotName(i)
+			if _, had := p.had[robot]; !had || reached[i] || !s.heardBy(reached, i) {
+				continue
+			}
+			s.marks["out of reach"]++
+			if !p.processed.away[robot] {
+				failf("%s was not told that %s is away, whose broker has been out of reach for 8 periods", p.name, robot)
+			}
+		}
+	}
+}
+
+// hearRobots notes of which source brokers' robots a broker is told.
+func (c *cluster) hearRobots(i int, messages []overlay.Message) {
+	for _, m := range messages {
+		r, routed := m.(*overlay.RoutedMessage)
+		if !routed || r.To != brokerName(i) {
+			continue
+		}
+		if robots, are := r.Body.(*overlay.Robots); are {
+			if c.heard[i] == nil {
+				c.heard[i] = map[overlay.BrokerID]bool{}
+			}
+			c.heard[i][cmp.Or(robots.Of, r.From)] = true
+		}
+	}
+}
+
+// heardBy reports whether any of some brokers has heard of a source broker's robots.
+func (c *cluster) heardBy(brokers map[int]bool, source int) bool {
+	for i := range brokers {
+		if c.heard[i][brokerName(source)] {
+			return true
+		}
+	}
+	return false
+}
+
+// reachedFrom returns the brokers that messages of one can reach.
+func (c *cluster) reachedFrom(i int) map[int]bool {
+	reached := map[int]bool{i: true}
+	for more := true; more; {
+		more = false
+		for _, l := range c.links {
+			if c.cut[l] || reached[l.a] == reached[l.b] {
+				continue
+			}
+			to := l.a
+			if reached[l.a] {
+				to = l.b
+			}
+			if _, still := c.held[to]; !still {
+				reached[to], more = true, true
+			}
+		}
+	}
+	return reached
 }

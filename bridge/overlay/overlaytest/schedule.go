@@ -65,6 +65,9 @@ func Run(choice Choice, cfg Config) (result Result, err error) {
 	}()
 	s := newSchedule(choice, cfg)
 	s.run()
+	if s.faults {
+		s.outOfReach()
+	}
 	s.finale()
 	return Result{Hash: uint64(s.trace), Marks: s.marks, Stats: s.stats()}, nil
 }
