@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/beacon"
 	"callboard/bridge/clock"
 	"callboard/bridge/config"
@@ -174,7 +175,7 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 
 // plan gives a world's floor plan: the one that was handed in, or what a Player
 // server has told. It is for those who may see a robot there.
-func (b *Bridge) plan(ctx context.Context, world string, grant push.Grant) ([]byte, bool) {
+func (b *Bridge) plan(ctx context.Context, world string, grant attach.Grant) ([]byte, bool) {
 	if !grant.AllRobots() && !b.node.AnyIn(ctx, world, grant) {
 		return nil, false
 	}
@@ -312,7 +313,7 @@ func (b *Bridge) servers() []robots.Server {
 func tokens(all []config.Token) []push.Token {
 	out := make([]push.Token, len(all))
 	for i, t := range all {
-		g := push.Grant{Token: t.Name, Robots: t.Robots}
+		g := attach.Grant{Token: t.Name, Robots: t.Robots}
 		for _, may := range t.May {
 			g.Subscribe = g.Subscribe || may == config.MaySubscribe
 			g.Command = g.Command || may == config.MayCommand

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"math"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/overlay"
-	"callboard/bridge/push"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 )
 
 // Connect makes a client's connection known.
-func (n *Node) Connect(out push.Outbox, remote string) uint64 {
+func (n *Node) Connect(out attach.Outbox, remote string) uint64 {
 	c := overlay.Conn(n.lastConn.Add(1))
 	n.conns.Store(c, &conn{out: out, remote: remote})
 	return uint64(c)
@@ -25,7 +25,7 @@ func (n *Node) Disconnect(c uint64) {
 }
 
 // Hello takes a client in, with all subscriptions that are to go on.
-func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push.Grant) error {
+func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant attach.Grant) error {
 	if found := n.conn(overlay.Conn(c)); found != nil {
 		found.grant = grant
 	}
@@ -52,7 +52,7 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant push
 
 // seen returns the patterns of the robots that a grant lets be seen: nil means
 // all, and one that may not subscribe sees none.
-func seen(grant push.Grant) []string {
+func seen(grant attach.Grant) []string {
 	if !grant.Subscribe {
 		return []string{}
 	}
@@ -85,7 +85,7 @@ func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
 		return err
 	}
 	if !found {
-		return &push.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("no subscription has the id %q", m.ID)}
+		return &attach.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("no subscription has the id %q", m.ID)}
 	}
 	sub, program, err := n.compile(m.Apply(old.Subscription), n.grant(c))
 	if err != nil {
@@ -113,22 +113,22 @@ func (n *Node) Ack(ctx context.Context, c uint64, m protocol.Ack) error {
 	return n.queue.post(ctx, item{in: &overlay.Ack{Conn: overlay.Conn(c), Source: m.Source, Num: m.Num}})
 }
 
-func (n *Node) grant(c uint64) push.Grant {
+func (n *Node) grant(c uint64) attach.Grant {
 	if found := n.conn(overlay.Conn(c)); found != nil {
 		return found.grant
 	}
-	return push.Grant{}
+	return attach.Grant{}
 }
 
 // compile checks a subscription and what its client may see. It runs in the
 // connection's goroutine, so that a costly condition delays nobody else.
-func (n *Node) compile(s protocol.Subscription, grant push.Grant) (*overlay.Subscription, *subscribe.Subscription, *push.Problem) {
+func (n *Node) compile(s protocol.Subscription, grant attach.Grant) (*overlay.Subscription, *subscribe.Subscription, *attach.Problem) {
 	if p := permitted(s, grant); p != nil {
 		return nil, nil, p
 	}
 	program, bad := n.config.Matcher.Compile(s)
 	if bad != nil {
-		return nil, nil, &push.Problem{Code: bad.Code, Message: bad.Message, Position: bad.Position}
+		return nil, nil, &attach.Problem{Code: bad.Code, Message: bad.Message, Position: bad.Position}
 	}
 	program.Allowed = grant.Robots
 	return &overlay.Subscription{Subscription: s, Allowed: grant.Robots, Needs: program.Needs(), Requires: requirements(program)}, program, nil
@@ -149,13 +149,13 @@ func finite(v float64) float64 { return max(-math.MaxFloat64, min(math.MaxFloat6
 
 // permitted refuses robots that are named and not granted. Patterns are
 // narrowed to what is granted instead.
-func permitted(s protocol.Subscription, grant push.Grant) *push.Problem {
+func permitted(s protocol.Subscription, grant attach.Grant) *attach.Problem {
 	if !grant.Subscribe {
-		return &push.Problem{Code: protocol.Forbidden, Message: "the token may not subscribe"}
+		return &attach.Problem{Code: protocol.Forbidden, Message: "the token may not subscribe"}
 	}
 	for _, robot := range s.Robots {
 		if plain(robot) && !grant.Allows(robot) {
-			return &push.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow robot %q", robot)}
+			return &attach.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow robot %q", robot)}
 		}
 	}
 	return nil

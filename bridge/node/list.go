@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/overlay"
-	"callboard/bridge/push"
 	"callboard/bridge/robots"
 	"callboard/subscribe/protocol"
 )
@@ -135,7 +135,7 @@ type Sequence struct {
 }
 
 // List gives what a list's reply carries, as far as the grant lets it be seen.
-func (n *Node) List(ctx context.Context, what string, grant push.Grant) (any, error) {
+func (n *Node) List(ctx context.Context, what string, grant attach.Grant) (any, error) {
 	switch what {
 	case "robots":
 		return told(n.wholeRobots(ctx, grant))
@@ -150,11 +150,11 @@ func (n *Node) List(ctx context.Context, what string, grant push.Grant) (any, er
 }
 
 func unknownList(what string) error {
-	return &push.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("cannot list %q; expected robots, brokers or subscriptions", what)}
+	return &attach.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("cannot list %q; expected robots, brokers or subscriptions", what)}
 }
 
 // listHere is the part of a list that this broker knows, for another one.
-func (n *Node) listHere(ctx context.Context, what string, grant push.Grant) (any, error) {
+func (n *Node) listHere(ctx context.Context, what string, grant attach.Grant) (any, error) {
 	switch what {
 	case "robots":
 		return n.listRobots(ctx, grant)
@@ -174,7 +174,7 @@ type listed[T any] struct {
 }
 
 // whole puts a list of this broker and those of the others together.
-func whole[T any](ctx context.Context, n *Node, what string, grant push.Grant, here func(context.Context, push.Grant) ([]T, error), compare func(a, b T) int) ([]listed[T], error) {
+func whole[T any](ctx context.Context, n *Node, what string, grant attach.Grant, here func(context.Context, attach.Grant) ([]T, error), compare func(a, b T) int) ([]listed[T], error) {
 	own, err := here(ctx, grant)
 	if err != nil {
 		return nil, err
@@ -212,19 +212,19 @@ func told[T any](list []listed[T], err error) (any, error) {
 }
 
 // wholeRobots lists the robots of the network.
-func (n *Node) wholeRobots(ctx context.Context, grant push.Grant) ([]listed[Robot], error) {
+func (n *Node) wholeRobots(ctx context.Context, grant attach.Grant) ([]listed[Robot], error) {
 	return whole(ctx, n, "robots", grant, n.listRobots, func(a, b Robot) int {
 		return cmp.Or(strings.Compare(a.Robot.Robot, b.Robot.Robot), strings.Compare(a.Broker, b.Broker))
 	})
 }
 
 // AnyIn reports whether a robot that the grant covers is in the world.
-func (n *Node) AnyIn(ctx context.Context, world string, grant push.Grant) bool {
+func (n *Node) AnyIn(ctx context.Context, world string, grant attach.Grant) bool {
 	robots, err := n.wholeRobots(ctx, grant)
 	return err == nil && slices.ContainsFunc(robots, func(r listed[Robot]) bool { return r.value.World == world })
 }
 
-func (n *Node) listRobots(ctx context.Context, grant push.Grant) ([]Robot, error) {
+func (n *Node) listRobots(ctx context.Context, grant attach.Grant) ([]Robot, error) {
 	var source string
 	if err := n.ask(ctx, func() { source = n.broker.Source() }); err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (n *Node) listRobots(ctx context.Context, grant push.Grant) ([]Robot, error
 
 // listBrokers tells of this broker first, then of the others by id: of those
 // that do not answer what their links' states tell.
-func (n *Node) listBrokers(ctx context.Context, grant push.Grant) (any, error) {
+func (n *Node) listBrokers(ctx context.Context, grant attach.Grant) (any, error) {
 	own, states, err := n.listBroker(ctx, grant)
 	if err != nil {
 		return nil, err
@@ -289,7 +289,7 @@ func links(s overlay.LinkState) []string {
 }
 
 // listBroker tells of this broker.
-func (n *Node) listBroker(ctx context.Context, grant push.Grant) (Broker, []overlay.LinkState, error) {
+func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []overlay.LinkState, error) {
 	var stats overlay.Stats
 	var states []overlay.LinkState
 	var clients []overlay.ClientInfo
@@ -400,7 +400,7 @@ func (n *Node) remote(c overlay.ClientInfo) string {
 
 // listSubscriptions shows a token's holder the subscriptions made under the same
 // token, and all of them if it is for all robots.
-func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) ([]Subscription, error) {
+func (n *Node) listSubscriptions(ctx context.Context, grant attach.Grant) ([]Subscription, error) {
 	var clients []overlay.ClientInfo
 	if err := n.ask(ctx, func() { clients = n.broker.Clients() }); err != nil {
 		return nil, err
@@ -423,7 +423,7 @@ func (n *Node) listSubscriptions(ctx context.Context, grant push.Grant) ([]Subsc
 
 // own reports whether a grant lets the clients of a token be seen: its own ones,
 // or all if it is for all robots.
-func own(grant push.Grant, owner string) bool { return grant.AllRobots() || grant.Token == owner }
+func own(grant attach.Grant, owner string) bool { return grant.AllRobots() || grant.Token == owner }
 
 func sequences(sources []overlay.SourceInfo) []Sequence {
 	out := make([]Sequence, len(sources))

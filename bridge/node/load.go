@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/overlay"
-	"callboard/bridge/push"
 	"callboard/subscribe"
 )
 
@@ -42,7 +42,7 @@ func (l *loads) drop(id string) {
 
 // admit refuses a subscription, or its new form, that would be too much
 // together with the client's others.
-func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, program *subscribe.Subscription) *push.Problem {
+func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, program *subscribe.Subscription) *attach.Problem {
 	found := n.conn(overlay.Conn(c))
 	if found == nil {
 		return nil
@@ -54,7 +54,7 @@ func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, p
 		p = n.config.Matcher.Admit(l.sum-l.by[sub.ID].counts, program)
 	}
 	if p != nil {
-		return &push.Problem{Code: p.Code, Message: p.Message, Position: p.Position}
+		return &attach.Problem{Code: p.Code, Message: p.Message, Position: p.Position}
 	}
 	own := program.Load()
 	l.put(sub.ID, load{newest: sub, own: own, counts: max(own, l.by[sub.ID].counts)})

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/overlay"
-	"callboard/bridge/push"
 	"callboard/subscribe/protocol"
 )
 
@@ -48,7 +48,7 @@ func (n *Node) askBroker(ctx context.Context, to overlay.BrokerID, robot string,
 	select {
 	case a := <-answered:
 		if a.Code != "" {
-			return nil, &push.Problem{Code: a.Code, Message: a.Message}
+			return nil, &attach.Problem{Code: a.Code, Message: a.Message}
 		}
 		return a.Body, nil
 	case <-ctx.Done():
@@ -77,11 +77,11 @@ func (n *Node) asked(a *overlay.Asked) {
 		answer := &overlay.Answer{From: a.From, Call: a.Call}
 		result, err := n.answer(ctx, a.Body)
 		if err == nil {
-			answer.Body = push.AppendJSON(nil, result) // numbers that are not finite are no reason to refuse
+			answer.Body = protocol.AppendJSON(nil, result) // numbers that are not finite are no reason to refuse
 		}
 		if err != nil {
 			answer.Body, answer.Code, answer.Message = nil, protocol.Unavailable, err.Error()
-			if p := (*push.Problem)(nil); errors.As(err, &p) {
+			if p := (*attach.Problem)(nil); errors.As(err, &p) {
 				answer.Code, answer.Message = p.Code, p.Message
 			}
 		}
@@ -122,19 +122,19 @@ func (n *Node) reads(robot string) bool {
 func (n *Node) answer(ctx context.Context, body []byte) (any, error) {
 	var q question
 	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, &push.Problem{Code: protocol.BadMessage, Message: "the question of another broker: " + err.Error()}
+		return nil, &attach.Problem{Code: protocol.BadMessage, Message: "the question of another broker: " + err.Error()}
 	}
 	if q.Command != nil {
 		result, err := n.robots.Command(ctx, *q.Command)
 		return result, problem(err)
 	}
-	return n.listHere(ctx, q.List, push.Grant{Robots: q.Robots, Token: q.Token})
+	return n.listHere(ctx, q.List, attach.Grant{Robots: q.Robots, Token: q.Token})
 }
 
 // Command carries a command to a robot of this broker, or by the broker that
 // reads it. What has no lifetime of its own waits for the other broker so
 // long as for one of this.
-func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command) (any, error) {
+func (n *Node) Command(ctx context.Context, grant attach.Grant, m protocol.Command) (any, error) {
 	if n.links == nil || n.reads(m.Robot) {
 		result, err := n.robots.Command(ctx, m)
 		return result, problem(err)
@@ -153,14 +153,14 @@ func (n *Node) Command(ctx context.Context, grant push.Grant, m protocol.Command
 		}
 		return body, nil
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return nil, &push.Problem{Code: protocol.Unavailable, Message: fmt.Sprintf("the broker that reads %s did not answer within %v; the command may have been carried out", m.Robot, wait)}
+		return nil, &attach.Problem{Code: protocol.Unavailable, Message: fmt.Sprintf("the broker that reads %s did not answer within %v; the command may have been carried out", m.Robot, wait)}
 	}
 	return nil, err
 }
 
 // listElsewhere asks all brokers in reach for a list of theirs. Of those that
 // do not answer failed tells.
-func listElsewhere[T any](ctx context.Context, n *Node, what string, grant push.Grant, failed func(overlay.BrokerID, error)) ([]T, error) {
+func listElsewhere[T any](ctx context.Context, n *Node, what string, grant attach.Grant, failed func(overlay.BrokerID, error)) ([]T, error) {
 	if n.links == nil {
 		return nil, nil
 	}

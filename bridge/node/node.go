@@ -14,11 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/clock"
 	"callboard/bridge/link"
 	"callboard/bridge/metric"
 	"callboard/bridge/overlay"
-	"callboard/bridge/push"
 	"callboard/bridge/robots"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
@@ -82,7 +82,7 @@ type item struct {
 	ask      func()                    // instead of in: a question to the state machine
 }
 
-// Node is the runtime of one broker. It is a push.Broker and a robots.Sink.
+// Node is the runtime of one broker. It is a attach.Broker and a robots.Sink.
 type Node struct {
 	config   Config
 	log      *slog.Logger
@@ -103,7 +103,7 @@ type Node struct {
 	installs  []*install                  // to carry out together
 	waiting   map[overlay.Handle]*waiting // changes whose conditions are being compiled
 	restoring int                         // keys of an earlier life among them
-	burst     push.Burst                  // of notifications that are written together
+	soon      attach.Outbox               // has notifications that are written together; nil: none does
 	timer     *time.Timer                 // runs out at armed
 	armed     overlay.Instant
 
@@ -126,10 +126,10 @@ type Node struct {
 
 // conn is a client's connection.
 type conn struct {
-	out    push.Outbox
+	out    attach.Outbox
 	remote string
-	grant  push.Grant // set by Hello, in the connection's goroutine
-	loads  loads      // of that goroutine too
+	grant  attach.Grant // set by Hello, in the connection's goroutine
+	loads  loads        // of that goroutine too
 }
 
 // New makes a node. Attach gives it its robots, Run runs it.
@@ -214,7 +214,6 @@ func (n *Node) Run(ctx context.Context) error {
 			n.work(n.queue.take(spent))
 			n.room.set(true)
 			n.started = false
-			n.burst.Close()
 			return nil
 		}
 		spent = n.turn(due, spent)
@@ -367,7 +366,10 @@ func (n *Node) carryOutStep() {
 	for i, out := range outputs {
 		n.do(out, i >= later)
 	}
-	n.burst.Flush()
+	if n.soon != nil {
+		n.soon.Flush()
+		n.soon = nil
+	}
 }
 
 func (n *Node) do(out overlay.Output, now bool) {
@@ -377,7 +379,8 @@ func (n *Node) do(out overlay.Output, now bool) {
 		switch {
 		case c == nil:
 		case now:
-			c.out.NotifyWith(&n.burst, notification(o), n.arrived(o.Reading))
+			c.out.NotifySoon(notification(o), n.arrived(o.Reading))
+			n.soon = c.out
 		default:
 			c.out.Notify(notification(o), n.arrived(o.Reading))
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/overlay"
-	"callboard/bridge/push"
 	"callboard/bridge/robots"
 	"callboard/player"
 	"callboard/player/iface"
@@ -30,9 +30,10 @@ func (r *recorded) take(n protocol.Notify, atOnce int) {
 	r.atOnce += atOnce
 }
 
-func (r *recorded) Notify(n protocol.Notify, _ time.Time)                    { r.take(n, 0) }
-func (r *recorded) NotifyWith(_ *push.Burst, n protocol.Notify, _ time.Time) { r.take(n, 1) }
-func (r *recorded) Close(protocol.Code, string)                              {}
+func (r *recorded) Notify(n protocol.Notify, _ time.Time)     { r.take(n, 0) }
+func (r *recorded) NotifySoon(n protocol.Notify, _ time.Time) { r.take(n, 1) }
+func (r *recorded) Flush()                                    {}
+func (r *recorded) Close(protocol.Code, string)               {}
 func (r *recorded) Send(m any) {
 	if _, ok := m.(*protocol.Subscribed); ok {
 		r.subscribed <- struct{}{}
@@ -92,7 +93,7 @@ func (b *bench) attach(t *testing.T, client string) *recorded {
 	t.Helper()
 	out := &recorded{subscribed: make(chan struct{}, 1)}
 	c := b.node.Connect(out, "test")
-	grant := push.Grant{Subscribe: true}
+	grant := attach.Grant{Subscribe: true}
 	if err := b.node.Hello(t.Context(), c, protocol.Hello{Client: client}, grant); err != nil {
 		t.Fatal(err)
 	}

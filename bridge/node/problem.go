@@ -3,7 +3,7 @@ package node
 import (
 	"errors"
 
-	"callboard/bridge/push"
+	"callboard/bridge/attach"
 	"callboard/bridge/robots"
 )
 
@@ -11,7 +11,7 @@ import (
 func problem(err error) error {
 	var p *robots.Problem
 	if errors.As(err, &p) {
-		return &push.Problem{Code: p.Code, Message: p.Message}
+		return &attach.Problem{Code: p.Code, Message: p.Message}
 	}
 	return err
 }

@@ -59,11 +59,11 @@ type parts [3]syscall.Iovec
 // of sets the parts of a slot's frame and gives their number.
 func (p *parts) of(s *slot) int {
 	p.set(0, s.buf.frames)
-	if s.reading == nil {
+	if s.buf.shared == nil {
 		return 1
 	}
-	p.set(1, s.reading)
-	p.set(2, behind)
+	p.set(1, s.buf.shared)
+	p.set(2, s.buf.tail)
 	return 3
 }
 

@@ -39,8 +39,6 @@ func TestBurstKeepsTheOrder(t *testing.T) {
 	big := []byte(`"` + strings.Repeat("9", 1<<20) + `"`)
 	begin := make(chan struct{})
 	go func() {
-		var b Burst
-		defer b.Close()
 		for i := range count {
 			if i == unread {
 				close(begin)
@@ -54,13 +52,13 @@ func TestBurstKeepsTheOrder(t *testing.T) {
 				if i%7 == 3 {
 					out.Notify(n, time.Now())
 				} else {
-					out.NotifyWith(&b, n, time.Now())
+					out.NotifySoon(n, time.Now())
 				}
 				if i%20 == 19 {
 					out.Send(&protocol.Gap{Source: "b1", From: uint64(i + 2), Why: "test"})
 				}
 			}
-			b.Flush()
+			s.broker.out(1).Flush()
 		}
 	}()
 	<-begin
@@ -99,18 +97,16 @@ func TestBurstWritesAtOnce(t *testing.T) {
 				all = append(all, s.greeted(t))
 				atRest(t, s.broker.out(uint64(i+1)).(*outbox))
 			}
-			var b Burst
-			defer b.Close()
 			for i := range clients {
 				if !together && i == 1 {
-					b.Close() // then the system lends nothing
+					s.burst.close() // then the system lends nothing
 				}
-				s.broker.out(uint64(i+1)).NotifyWith(&b, protocol.Notify{Source: "b1", Seq: uint64(i + 1), Reading: reading[i%2]}, time.Now())
+				s.broker.out(uint64(i+1)).NotifySoon(protocol.Notify{Source: "b1", Seq: uint64(i + 1), Reading: reading[i%2]}, time.Now())
 				if i == closed {
-					s.broker.out(uint64(i + 1)).(*outbox).burst.raw.Close()
+					s.broker.out(uint64(i + 1)).(*outbox).session.raw.Close()
 				}
 			}
-			b.Flush()
+			s.broker.out(1).Flush()
 			if runtime.GOOS != "windows" { // there the writers write
 				if n := s.metrics.notifications.Get(); n != clients-1 {
 					t.Errorf("%v notifications are written, expected %d", n, clients-1)
@@ -146,11 +142,11 @@ func TestBurstWaitsItsTurn(t *testing.T) {
 		{"a burst writes", func(o *outbox) { o.reserve() }, false},
 		{"the writer has gone", func(o *outbox) { o.stop() }, false},
 		{"the connection ends", func(o *outbox) { o.end = &ending{} }, false},
-		{"only the writer writes", func(o *outbox) { o.burst = nil }, false},
+		{"only the writer writes", func(o *outbox) { o.bursts = false }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := newOutbox(nil)
-			o.burst = &session{}
+			o := newOutbox(&session{raw: &rawConn{}})
+			o.bursts = true
 			tt.before(o)
 			if got := o.reserve(); got != tt.reserved {
 				t.Errorf("it may write: %v, expected %v", got, tt.reserved)
@@ -173,8 +169,8 @@ func TestBurstLeavesTheRest(t *testing.T) {
 		{"nothing", false, "", []uint64{2}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := newOutbox(nil)
-			o.burst = &session{}
+			o := newOutbox(&session{raw: &rawConn{}})
+			o.bursts = true
 			o.reserve()
 			o.Notify(protocol.Notify{Seq: 2}, time.Time{})
 			<-o.wake

@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
 
+	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
 
@@ -27,26 +28,26 @@ const patience = 20 * time.Second
 type fakeBroker struct {
 	mu      sync.Mutex
 	next    uint64
-	outs    map[uint64]Outbox
+	outs    map[uint64]attach.Outbox
 	calls   chan string // what was called, in order; big enough for each test
 	command func(ctx context.Context, m protocol.Command) (any, error)
-	hello   func(out Outbox, m protocol.Hello) error
+	hello   func(out attach.Outbox, m protocol.Hello) error
 	warning string // that subscribed carries
 }
 
 func newFakeBroker() *fakeBroker {
-	return &fakeBroker{outs: map[uint64]Outbox{}, calls: make(chan string, 100_000)}
+	return &fakeBroker{outs: map[uint64]attach.Outbox{}, calls: make(chan string, 100_000)}
 }
 
 func (b *fakeBroker) note(format string, args ...any) { b.calls <- fmt.Sprintf(format, args...) }
 
-func (b *fakeBroker) out(conn uint64) Outbox {
+func (b *fakeBroker) out(conn uint64) attach.Outbox {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.outs[conn]
 }
 
-func (b *fakeBroker) Connect(out Outbox, remote string) uint64 {
+func (b *fakeBroker) Connect(out attach.Outbox, remote string) uint64 {
 	b.mu.Lock()
 	b.next++
 	n := b.next
@@ -56,7 +57,7 @@ func (b *fakeBroker) Connect(out Outbox, remote string) uint64 {
 	return n
 }
 
-func (b *fakeBroker) Hello(_ context.Context, conn uint64, m protocol.Hello, g Grant) error {
+func (b *fakeBroker) Hello(_ context.Context, conn uint64, m protocol.Hello, g attach.Grant) error {
 	text, _ := json.Marshal(m)
 	b.note("hello %d %s %q", conn, text, g.Token)
 	if b.hello != nil {
@@ -70,7 +71,7 @@ func (b *fakeBroker) Subscribe(_ context.Context, conn uint64, m protocol.Subscr
 	text, _ := json.Marshal(m.Subscription)
 	b.note("subscribe %d %s", conn, text)
 	if m.Condition == "1 +" {
-		return &Problem{Code: protocol.BadCondition, Message: "it ends too early", Position: &protocol.Position{Line: 1, Column: 4}}
+		return &attach.Problem{Code: protocol.BadCondition, Message: "it ends too early", Position: &protocol.Position{Line: 1, Column: 4}}
 	}
 	b.out(conn).Send(&protocol.Subscribed{ID: m.ID, Sources: []string{"b1"}, Robots: 2, Warning: b.warning})
 	return nil
@@ -95,14 +96,14 @@ func (b *fakeBroker) Ack(_ context.Context, conn uint64, m protocol.Ack) error {
 
 func (b *fakeBroker) Disconnect(conn uint64) { b.note("disconnect %d", conn) }
 
-func (b *fakeBroker) Command(ctx context.Context, g Grant, m protocol.Command) (any, error) {
+func (b *fakeBroker) Command(ctx context.Context, g attach.Grant, m protocol.Command) (any, error) {
 	if b.command != nil {
 		return b.command(ctx, m)
 	}
 	return map[string]any{"did": m.Name, "args": m.Args}, nil
 }
 
-func (b *fakeBroker) List(_ context.Context, what string, g Grant) (any, error) {
+func (b *fakeBroker) List(_ context.Context, what string, g attach.Grant) (any, error) {
 	return []map[string]string{{"what": what, "token": g.Token}}, nil
 }
 

@@ -10,19 +10,22 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
 
-// webSocketPath is where programs connect.
-const webSocketPath = "/ws"
+// lists are what can be listed: at /api too.
+var lists = []string{"robots", "brokers", "subscriptions"}
 
-// handler gives the routes. Only /healthz and /readyz need no token, and /ws
-// takes one in hello too.
+// handler returns the routes. Only /healthz and /readyz need no token, and
+// dialects may take one later too.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("GET "+webSocketPath, s.ours(http.HandlerFunc(s.webSocket)))
+	for path, dialect := range s.config.dialects {
+		mux.Handle("GET "+path, s.ours(s.webSocket(dialect)))
+	}
 	mux.Handle("GET /metrics", s.ours(s.allowed(s.config.Metrics.Handler(s.figures))))
 	api := func(pattern string, h http.Handler) {
 		mux.Handle("GET /api/"+pattern, s.ours(s.shared(s.allowed(h))))
@@ -36,7 +39,7 @@ func (s *Server) handler() http.Handler {
 				refuse(w, http.StatusForbidden, protocol.Forbidden, "the token is not for all robots")
 				return
 			}
-			answerJSON(w, http.StatusOK, append(AppendJSON(nil, give()), '\n'))
+			answerJSON(w, http.StatusOK, append(protocol.AppendJSON(nil, give()), '\n'))
 		}))
 	}
 	api("worlds/{name}", http.HandlerFunc(s.world))
@@ -66,7 +69,7 @@ func answerJSON(w http.ResponseWriter, status int, body []byte) {
 }
 
 func refuse(w http.ResponseWriter, status int, code protocol.Code, message string) {
-	answerJSON(w, status, AppendJSON(nil, &protocol.ErrorInfo{Code: code, Message: message}))
+	answerJSON(w, status, protocol.AppendJSON(nil, &protocol.ErrorInfo{Code: code, Message: message}))
 }
 
 // page serves static files: scripts only from here, in no other site's frame.
@@ -119,16 +122,16 @@ func (s *Server) isOurName(host string) bool {
 // token, or a password whatever the user's name (so that a browser can ask
 // for it); or in the address of a WebSocket, whose headers a page cannot set.
 // given is false if there is none at all.
-func (s *Server) shown(r *http.Request) (grant Grant, ok, given bool) {
+func (s *Server) shown(r *http.Request) (grant attach.Grant, ok, given bool) {
 	if !s.tokens.required() {
 		return everything, true, true
 	}
 	header, secret := r.Header.Get("Authorization"), ""
-	if header == "" && r.URL.Path == webSocketPath {
+	if header == "" && s.config.dialects[r.URL.Path] != nil {
 		secret = r.URL.Query().Get("token")
 	}
 	if header == "" && secret == "" {
-		return Grant{}, false, false
+		return attach.Grant{}, false, false
 	}
 	if scheme, rest, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
 		secret = strings.TrimSpace(rest)
@@ -161,8 +164,8 @@ func realm(id string) string {
 type grantKey struct{}
 
 // grantOf returns what the token of a request that was allowed lets it see.
-func grantOf(r *http.Request) Grant {
-	grant, _ := r.Context().Value(grantKey{}).(Grant)
+func grantOf(r *http.Request) attach.Grant {
+	grant, _ := r.Context().Value(grantKey{}).(attach.Grant)
 	return grant
 }
 
@@ -204,11 +207,11 @@ func (s *Server) list(what string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result, err := s.config.Broker.List(r.Context(), what, grantOf(r))
 		if err != nil {
-			p := problemOf(err)
+			p := attach.ProblemOf(err)
 			refuse(w, http.StatusServiceUnavailable, p.Code, p.Message)
 			return
 		}
-		answerJSON(w, http.StatusOK, append(AppendJSON(nil, result), '\n'))
+		answerJSON(w, http.StatusOK, append(protocol.AppendJSON(nil, result), '\n'))
 	})
 }
 
@@ -223,54 +226,58 @@ func (s *Server) world(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, protocol.NotFound, "no floor plan of this world")
 }
 
-// webSocket upgrades a request and serves the session.
-func (s *Server) webSocket(w http.ResponseWriter, r *http.Request) {
-	if !s.mayUse(r) {
-		s.metrics.refused.Of("origin").Inc()
-		refuse(w, http.StatusForbidden, protocol.Forbidden, "foreign origin; expected the broker's own page, one of broker.origins, or none")
-		return
-	}
-	grant, ok, given := s.shown(r)
-	if given && !ok {
-		s.unauthorized(w, r, true)
-		return
-	}
-	conn := connOf(r)
-	if s.limit.Full(conn.RemoteAddr()) || !s.enter() {
-		s.metrics.refused.Of("full").Inc()
-		w.Header().Set("Retry-After", "5")
-		refuse(w, http.StatusServiceUnavailable, protocol.Overloaded, noRoom)
-		return
-	}
-	defer s.running.Done()
-	session, err := s.upgrade(w, r)
-	if err != nil {
-		s.metrics.refused.Of("handshake").Inc()
-		return // the library has answered
-	}
-	if given {
-		session.grant = &grant
-	}
-	session.place = conn
-	conn.Silent() // until it has said hello
-	s.add(session)
-	defer s.remove(session)
-	session.serve(s.sessionContext)
+// webSocket upgrades requests and serves the sessions.
+func (s *Server) webSocket(dialect attach.Dialect) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.mayUse(r) {
+			s.metrics.refused.Of("origin").Inc()
+			refuse(w, http.StatusForbidden, protocol.Forbidden, "foreign origin; expected the broker's own page, one of broker.origins, or none")
+			return
+		}
+		grant, ok, given := s.shown(r)
+		if given && !ok {
+			s.unauthorized(w, r, true)
+			return
+		}
+		subprotocol, ok := dialect.Choose(websocket.Subprotocols(r))
+		if !ok {
+			s.metrics.refused.Of("handshake").Inc()
+			refuse(w, http.StatusBadRequest, protocol.BadMessage, "none of the subprotocols is spoken here")
+			return
+		}
+		conn := connOf(r)
+		if s.limit.Full(conn.RemoteAddr()) || !s.enter() {
+			s.metrics.refused.Of("full").Inc()
+			w.Header().Set("Retry-After", "5")
+			refuse(w, http.StatusServiceUnavailable, protocol.Overloaded, noRoom)
+			return
+		}
+		defer s.running.Done()
+		session, err := s.upgrade(w, r, subprotocol)
+		if err != nil {
+			s.metrics.refused.Of("handshake").Inc()
+			return // the library has answered
+		}
+		if given {
+			session.grant = &grant
+		}
+		session.place = conn
+		conn.Silent() // until it has said hello
+		s.add(session)
+		defer s.remove(session)
+		session.serve(s.sessionContext, dialect)
+	})
 }
 
-// upgrade does the WebSocket handshake. Of the subprotocols that both know
-// the client's first is taken; one that names none speaks JSON.
-func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, error) {
+// upgrade does the WebSocket handshake.
+func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, subprotocol string) (*session, error) {
 	upgrader := websocket.Upgrader{
 		EnableCompression: true,
 		WriteBufferPool:   &s.writeBuffers, // the library writes nothing but the handshake
 		CheckOrigin:       s.mayUse,
 	}
-	for _, asked := range websocket.Subprotocols(r) {
-		if asked == protocol.Subprotocol || asked == protocol.SubprotocolCBOR {
-			upgrader.Subprotocols = []string{asked}
-			break
-		}
+	if subprotocol != "" {
+		upgrader.Subprotocols = []string{subprotocol}
 	}
 	h := &hijacker{ResponseWriter: w, extension: chooseDeflate(r.Header)}
 	ws, err := upgrader.Upgrade(h, r, nil)
@@ -278,12 +285,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*session, erro
 		return nil, err
 	}
 	h.conn.handshaken()
-	session := &session{
-		server: s, ws: ws, raw: h.conn, outbox: newOutbox(h.conn),
-		cbor: ws.Subprotocol() == protocol.SubprotocolCBOR, remoteAddr: r.RemoteAddr,
-	}
-	if !h.conn.secure && !h.conn.deflate {
-		session.socket = h.conn.socket
-	}
+	session := &session{server: s, ws: ws, raw: h.conn, remoteAddr: r.RemoteAddr}
+	session.outbox = newOutbox(session)
 	return session, nil
 }

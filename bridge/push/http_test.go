@@ -22,13 +22,14 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
 
 var labTokens = []Token{
-	{Secret: "s3cret", Grant: Grant{Token: "lab", Robots: []string{"r*"}, Subscribe: true, Command: true}},
-	{Secret: "look", Grant: Grant{Token: "watcher", Subscribe: true}},
-	{Secret: "drive", Grant: Grant{Token: "driver", Command: true}},
+	{Secret: "s3cret", Grant: attach.Grant{Token: "lab", Robots: []string{"r*"}, Subscribe: true, Command: true}},
+	{Secret: "look", Grant: attach.Grant{Token: "watcher", Subscribe: true}},
+	{Secret: "drive", Grant: attach.Grant{Token: "driver", Command: true}},
 }
 
 func bearer(token string) func(*http.Request) {
@@ -39,7 +40,7 @@ func TestHTTP(t *testing.T) {
 	var ready atomic.Bool
 	s := start(t, Config{
 		Page: fstest.MapFS{"index.html": {Data: []byte("<h1>Callboard</h1>")}, "app.js": {Data: []byte("x")}},
-		World: func(_ context.Context, name string, _ Grant) ([]byte, bool) {
+		World: func(_ context.Context, name string, _ attach.Grant) ([]byte, bool) {
 			return []byte(`{"name":"cave"}`), name == "cave"
 		},
 		Ready: func() error {

@@ -2,7 +2,6 @@ package push
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
 
@@ -75,7 +75,7 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 		s.tooLarge(in.limit)
 		return nil
 	case errors.Is(err, errNoRoom):
-		s.fail("", &Problem{Code: protocol.Overloaded, Message: "too many large messages come at a time; try again later"})
+		s.fail(&attach.Problem{Code: protocol.Overloaded, Message: "too many large messages come at a time; try again later"})
 		s.outbox.Close(protocol.Overloaded, "too many large messages at a time")
 		return nil
 	case err != nil:
@@ -85,58 +85,14 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 		return nil
 	}
 	s.server.metrics.receivedBytes.Add(len(text))
-	m, id, problem := s.decode(kind, text)
-	switch {
-	case len(text) > protocol.MaxMessage && !saysHello(m, text):
+	switch err := s.speaker.Receive(ctx, kind == websocket.BinaryMessage, text); {
+	case errors.Is(err, attach.ErrTooLarge):
 		s.tooLarge(protocol.MaxMessage)
-	case problem != nil:
-		s.server.metrics.received.Of("bad").Inc()
-		s.fail(id, problem)
-	default:
-		s.dispatch(ctx, m)
+	case err != nil:
+		s.said("bad")
+		s.fail(err)
 	}
 	return nil
-}
-
-// saysHello reports whether a message is a hello, even one that is wrong.
-func saysHello(m any, text []byte) bool {
-	if m != nil {
-		_, ok := m.(*protocol.Hello)
-		return ok
-	}
-	hello := false
-	if json.Valid(text) {
-		members(text, func(name string, value []byte) {
-			hello = hello || name == "op" && unquote(value) == protocol.OpHello
-		})
-	}
-	return hello
-}
-
-// decode reads a client's message. If it is wrong, id is what it named.
-func (s *session) decode(kind int, text []byte) (m any, id string, problem *Problem) {
-	switch {
-	case kind == websocket.TextMessage && s.cbor:
-		return nil, "", badMessage("a text frame; expected CBOR in a binary frame")
-	case kind == websocket.BinaryMessage && !s.cbor:
-		return nil, "", badMessage("a binary frame; expected JSON in a text frame")
-	case s.cbor:
-		if text, problem = jsonOfCBOR(text); problem != nil {
-			return nil, "", problem
-		}
-	}
-	if problem = guard(text, s.server.config.MaxSubscriptions); problem != nil {
-		return nil, "", problem
-	}
-	m, invalid := protocol.Decode(text)
-	if invalid != nil {
-		return nil, invalid.ID, &Problem{Code: invalid.Code, Message: invalid.Error()}
-	}
-	return m, "", nil
-}
-
-func badMessage(format string, args ...any) *Problem {
-	return &Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
 }
 
 func (s *session) tooLarge(limit int) {

@@ -44,5 +44,15 @@ func newMetrics(to *metric.Set) *metrics {
 	}
 }
 
-// problem counts an error that a client was told.
-func (m *metrics) problem(code protocol.Code) { m.problems.Of(string(code)).Inc() }
+// told counts a message that went to a client, and the error in it.
+func (m *metrics) told(message any) {
+	m.sent.Of(protocol.Operation(message)).Inc()
+	switch e := message.(type) {
+	case *protocol.Error:
+		m.problems.Of(string(e.Code)).Inc()
+	case *protocol.Reply:
+		if e.Error != nil {
+			m.problems.Of(string(e.Error.Code)).Inc()
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/metric"
 )
 
@@ -85,9 +86,9 @@ func TestRightsOfWhatIsShown(t *testing.T) {
 		to.Give(g, 1, "lab:6665")
 	}, f, g)
 	s := start(t, Config{
-		Tokens: append(labTokens, Token{Secret: "boss", Grant: Grant{Token: "operator", Robots: []string{"*"}}}), Metrics: metrics, Page: fstest.MapFS{},
+		Tokens: append(labTokens, Token{Secret: "boss", Grant: attach.Grant{Token: "operator", Robots: []string{"*"}}}), Metrics: metrics, Page: fstest.MapFS{},
 		Extra: map[string]func() any{"roam": func() any { return "all programs" }},
-		World: func(_ context.Context, name string, grant Grant) ([]byte, bool) {
+		World: func(_ context.Context, name string, grant attach.Grant) ([]byte, bool) {
 			return []byte(`{}`), name == "cave" && grant.Token == "lab"
 		},
 	})

@@ -31,9 +31,10 @@ type ending struct {
 
 // outbox is the queue between the broker and a session's writer.
 type outbox struct {
-	conn *rawConn
-	wake chan struct{} // something is there for the writer
-	room chan struct{} // fewer than roomyBelow replies wait
+	session *session
+	wake    chan struct{} // something is there for the writer
+	bursts  bool          // the burst may write; else only the writer does
+	room    chan struct{} // fewer than roomyBelow replies wait
 
 	mu        sync.Mutex
 	items     []item
@@ -42,16 +43,12 @@ type outbox struct {
 	pong      []byte // answers the newest ping; nil: none
 	end       *ending
 	over      bool   // the writer has gone
-	writing   bool   // the writer, or a Burst, has taken something and not yet written it
+	writing   bool   // the writer, or the burst, has taken something and not yet written it
 	rest      []byte // of a frame that was written in part, before all that waits
-
-	// burst is the session if a Burst may write for it; nil: only the writer
-	// writes.
-	burst *session
 }
 
-func newOutbox(conn *rawConn) *outbox {
-	return &outbox{conn: conn, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+func newOutbox(s *session) *outbox {
+	return &outbox{session: s, bursts: s.raw.bursts(), wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
 // signal puts a token into a channel of one place.
@@ -62,7 +59,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Notify implements Outbox.
+// Notify implements attach.Outbox.
 func (o *outbox) Notify(n protocol.Notify, decoded time.Time) {
 	o.mu.Lock()
 	if o.end == nil && !o.over {
@@ -72,19 +69,27 @@ func (o *outbox) Notify(n protocol.Notify, decoded time.Time) {
 	signal(o.wake)
 }
 
-// reserve keeps the connection for a Burst, if nothing is to be written before
-// what that writes. Until release nobody else writes.
+// NotifySoon implements attach.Outbox.
+func (o *outbox) NotifySoon(n protocol.Notify, decoded time.Time) {
+	o.session.server.burst.add(o, item{notify: n, decoded: decoded})
+}
+
+// Flush implements attach.Outbox.
+func (o *outbox) Flush() { o.session.server.burst.flush() }
+
+// reserve keeps the connection for the burst, if it may write and nothing is to
+// be written before. Until release nobody else writes.
 func (o *outbox) reserve() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.burst == nil || o.end != nil || o.over || o.writing || len(o.items) > 0 || len(o.rest) > 0 {
+	if !o.bursts || o.end != nil || o.over || o.writing || len(o.items) > 0 || len(o.rest) > 0 {
 		return false
 	}
 	o.writing = true
 	return true
 }
 
-// release goes on after a Burst, which has written an item but for the rest of
+// release goes on after the burst, which has written an item but for the rest of
 // its frame, or not begun it. That, and what came meanwhile, is the writer's.
 func (o *outbox) release(it *item, whole bool, rest []byte) {
 	o.mu.Lock()
@@ -100,7 +105,7 @@ func (o *outbox) release(it *item, whole bool, rest []byte) {
 	}
 }
 
-// Send implements Outbox.
+// Send implements attach.Outbox.
 func (o *outbox) Send(m any) {
 	o.mu.Lock()
 	flooded := false
@@ -108,7 +113,7 @@ func (o *outbox) Send(m any) {
 	case *protocol.Heartbeat:
 		o.heartbeat = m
 	default:
-		if o.end == nil && !o.over && op(m) != "" {
+		if o.end == nil && !o.over && protocol.Operation(m) != "" {
 			o.items = append(o.items, item{message: m})
 			o.replies++
 			flooded = o.replies > repliesMost
@@ -121,13 +126,13 @@ func (o *outbox) Send(m any) {
 	}
 }
 
-// Close implements Outbox.
+// Close implements attach.Outbox.
 func (o *outbox) Close(code protocol.Code, reason string) {
 	why := string(code)
 	if code == "" {
 		why = "broker"
 	}
-	o.finish(ending{status: CloseStatus(code), text: reason, reason: why})
+	o.finish(ending{status: closeStatus(code), text: reason, reason: why})
 }
 
 // finish ends the connection; the first ending counts. What waits is written
@@ -136,7 +141,7 @@ func (o *outbox) finish(e ending) {
 	o.mu.Lock()
 	if o.end == nil {
 		o.end = &e
-		o.conn.closeBy(time.Now().Add(closeTimeout))
+		o.session.raw.closeBy(time.Now().Add(closeTimeout))
 	}
 	o.mu.Unlock()
 	signal(o.wake)
@@ -161,7 +166,7 @@ type batch struct {
 }
 
 // take empties the outbox; spare becomes its next queue. Until written is
-// called nobody else writes. With ok false a Burst writes, which wakes the
+// called nobody else writes. With ok false the burst writes, which wakes the
 // writer when it has.
 func (o *outbox) take(spare []item) (b batch, ok bool) {
 	o.mu.Lock()
@@ -216,4 +221,26 @@ func (o *outbox) ended() *ending {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.end
+}
+
+// closeStatus returns the WebSocket close status for a code: 1000 for "", 1001
+// (going away) for unavailable, 1013 (try again later) for overloaded, 1008
+// (policy) for bad_message and what else a client did wrong, 4401, 4403 and
+// 4409 for unauthorized, forbidden and conflict.
+func closeStatus(code protocol.Code) int {
+	switch code {
+	case "":
+		return 1000
+	case protocol.Unavailable:
+		return 1001
+	case protocol.Overloaded:
+		return 1013
+	case protocol.Unauthorized:
+		return 4401
+	case protocol.Forbidden:
+		return 4403
+	case protocol.Conflict:
+		return 4409
+	}
+	return 1008
 }

@@ -80,6 +80,10 @@ func (c *rawConn) Read(b []byte) (int, error) {
 	}
 }
 
+// bursts reports whether what is written to it may be written by the burst, which
+// gives the kernel plain frames.
+func (c *rawConn) bursts() bool { return c.socket != nil && !c.secure && !c.deflate }
+
 // taken returns a number that grows as the client takes what is written to it,
 // and reports whether it has not taken all.
 func (c *rawConn) taken() (n int64, more bool) {

@@ -1,7 +1,7 @@
-// Package push serves robot programs: callboard.v1 over WebSocket at /ws, the
-// page, /healthz, /readyz, /metrics and /api. It decodes what clients say,
-// checks who they are, and hands the rest to a Broker; what the broker sends
-// it writes, one goroutine a session. See DESIGN.md.
+// Package push serves robot programs: WebSockets, on which dialects are spoken,
+// the page, /healthz, /readyz, /metrics and /api. It has the sockets, and checks
+// who clients are and what they may do; the rest is the dialect's and the
+// broker's. See DESIGN.md.
 package push
 
 import (
@@ -16,8 +16,10 @@ import (
 	"sync"
 	"time"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/lograte"
 	"callboard/bridge/metric"
+	"callboard/bridge/push/callboardv1"
 	"callboard/player/deadline"
 	"callboard/player/listener"
 	"callboard/player/regular"
@@ -28,18 +30,18 @@ import (
 
 // Config is what a Server serves, and how.
 type Config struct {
-	Broker   Broker       // required
-	ID       string       // the broker's, for whoever is asked for a token
-	Listener net.Listener // required; closed by Run
-	TLS      *tls.Config  // nil: plain HTTP; see LoadTLS
-	Tokens   []Token      // none: everyone may do everything
-	Origins  []string     // of pages of others that may use the WebSocket and the API, as https://HOST[:PORT]
-	Hosts    []string     // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
+	Broker   attach.Broker // required
+	ID       string        // the broker's, for whoever is asked for a token
+	Listener net.Listener  // required; closed by Run
+	TLS      *tls.Config   // nil: plain HTTP; see LoadTLS
+	Tokens   []Token       // none: everyone may do everything
+	Origins  []string      // of pages of others that may use the WebSocket and the API, as https://HOST[:PORT]
+	Hosts    []string      // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
 
 	Page fs.FS // static files at /; nil: none
 	// World returns the floor plan's JSON at /api/worlds/NAME, if a robot that the
 	// grant covers is there; nil: none.
-	World func(ctx context.Context, name string, grant Grant) ([]byte, bool)
+	World func(ctx context.Context, name string, grant attach.Grant) ([]byte, bool)
 	// Extra adds objects at /api/NAME, for those who may see all robots: what to
 	// give when asked; nil: none.
 	Extra   map[string]func() any
@@ -53,9 +55,10 @@ type Config struct {
 	MaxSubscriptions int           // in one hello; default 10,000
 	Logger           *slog.Logger  // default: discard
 
-	maxHello     int             // bytes; protocol.MaxHello, less in tests
-	messageGrace time.Duration   // for one message to come whole, beside what its bytes take at minPace; less in tests
-	limits       listener.Limits // of connections, beside MaxSessions; other ones in tests
+	dialects     map[string]attach.Dialect // by path; other ones in tests
+	maxHello     int                       // bytes; protocol.MaxHello, less in tests
+	messageGrace time.Duration             // for one message to come whole, beside what its bytes take at minPace; less in tests
+	limits       listener.Limits           // of connections, beside MaxSessions; other ones in tests
 }
 
 const shutdownTimeout = 4 * time.Second // for sessions to end by themselves
@@ -88,6 +91,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.maxHello == 0 {
 		c.maxHello = protocol.MaxHello
 	}
+	if c.dialects == nil {
+		c.dialects = map[string]attach.Dialect{"/ws": callboardv1.New(c.MaxSubscriptions)}
+	}
 	if c.Metrics == nil {
 		c.Metrics = metric.New()
 	}
@@ -104,6 +110,7 @@ type Server struct {
 	metrics      *metrics
 	buffers      buffers
 	deflater     deflater
+	burst        burst
 	writeBuffers sync.Pool
 	limit        *listener.Limit     // of connections
 	log          *lograte.Log        // of clients
@@ -139,6 +146,7 @@ func New(c Config) (*Server, error) {
 // status 1001) and waits for them, 4 s at most before they are cut off.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.log.Close()
+	defer s.burst.close()
 	defer s.cutOff()
 	limited := s.limit.Listen(deadline.Listen(s.config.Listener))
 	if s.config.TLS != nil {

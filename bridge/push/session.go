@@ -9,11 +9,11 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"callboard/bridge/attach"
 	"callboard/player/listener"
 	"callboard/subscribe/protocol"
 )
@@ -27,44 +27,41 @@ const (
 // session is one client's WebSocket connection. The goroutine of its HTTP
 // request reads, another writes.
 type session struct {
-	server *Server
-	ws     *websocket.Conn
-	raw    *rawConn
-	outbox *outbox
-	lanes  lanes
-	cancel context.CancelFunc
-	conn   uint64
-	cbor   bool
+	server  *Server
+	ws      *websocket.Conn
+	raw     *rawConn
+	outbox  *outbox
+	lanes   lanes
+	cancel  context.CancelFunc
+	conn    uint64
+	speaker attach.Speaker // speaks the client's dialect
 
-	place      *listener.Conn  // kept once hello was said
-	grant      *Grant          // nil until a token was shown
-	hello      atomic.Bool     // hello was said and taken
-	helloBy    time.Time       // when it must have begun
-	anonymous  atomic.Bool     // hello gave no client id
-	identity   []any           // of the client, for the log; nil: hello was not taken
-	inMessage  bool            // a message has begun: pings do not give it more time
-	taken      int64           // what the client had taken when nothing else was heard of it in time
-	doubted    bool            // that is known: it was not heard of since
-	buf        []byte          // of the messages read
-	socket     syscall.RawConn // for a Burst; nil: only the writer writes
+	place      *listener.Conn // kept once hello was said
+	grant      *attach.Grant  // nil until a token was shown
+	hello      atomic.Bool    // hello was said and taken
+	helloBy    time.Time      // when it must have begun
+	anonymous  atomic.Bool    // hello gave no client id
+	identity   []any          // of the client, for the log; nil: hello was not taken
+	inMessage  bool           // a message has begun: pings do not give it more time
+	taken      int64          // what the client had taken when nothing else was heard of it in time
+	doubted    bool           // that is known: it was not heard of since
+	buf        []byte         // of the messages read
 	owed       owed
 	ackDue     *time.Timer // when the writer tells the broker what is owed
 	remoteAddr string
 }
 
 // serve runs the session until its connection ends.
-func (s *session) serve(ctx context.Context) {
+func (s *session) serve(ctx context.Context, dialect attach.Dialect) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	defer s.cancel()
 	m := s.server.metrics
 	m.sessions.Inc()
 	defer m.sessions.Dec()
 	s.ackDue = time.NewTimer(ackDelay)
-	if s.socket != nil {
-		s.outbox.burst = s
-	}
 	s.conn = s.server.config.Broker.Connect(s.outbox, s.remoteAddr)
 	defer s.server.config.Broker.Disconnect(s.conn)
+	s.speaker = dialect.Attach(ctx, s, s.ws.Subprotocol())
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -184,12 +181,12 @@ func (s *session) readFailed(err error) {
 		s.outbox.finish(ending{status: echo(closed.Code), reason: "client"})
 	case isTimeout(err) && s.inMessage:
 		why := fmt.Sprintf("a message came too slowly; expected it within %v, or %d bytes a second", s.messageGrace(), minPace)
-		s.fail("", badMessage("%s", why))
-		s.outbox.finish(ending{status: CloseStatus(protocol.BadMessage), text: why, reason: "slow"})
+		s.fail(badMessage("%s", why))
+		s.outbox.finish(ending{status: closeStatus(protocol.BadMessage), text: why, reason: "slow"})
 		s.linger()
 	case isTimeout(err) && !s.hello.Load():
-		s.fail("", badMessage("no hello came within %v; expected it first", s.server.config.HelloTimeout))
-		s.outbox.finish(ending{status: CloseStatus(protocol.BadMessage), text: "no hello", reason: "no_hello"})
+		s.fail(badMessage("no hello came within %v; expected it first", s.server.config.HelloTimeout))
+		s.outbox.finish(ending{status: closeStatus(protocol.BadMessage), text: "no hello", reason: "no_hello"})
 		s.linger()
 	case isTimeout(err):
 		s.outbox.finish(ending{status: 1001, text: "nothing was heard of the client", reason: "silent"})
@@ -234,19 +231,4 @@ func isLost(err error) bool {
 func (s *session) linger() {
 	_ = s.raw.Conn.SetReadDeadline(time.Now().Add(lingerTimeout))
 	_, _ = io.Copy(io.Discard, s.raw.Conn)
-}
-
-// fail tells the client what is wrong with a message of its.
-func (s *session) fail(id string, err error) {
-	p := problemOf(err)
-	s.outbox.Send(&protocol.Error{Op: protocol.OpError, ID: id, Code: p.Code, Message: p.Message, Position: p.Position, Attachment: p.Attachment})
-}
-
-// problemOf gives an error its code.
-func problemOf(err error) *Problem {
-	var p *Problem
-	if errors.As(err, &p) {
-		return p
-	}
-	return &Problem{Code: protocol.Unavailable, Message: err.Error()}
 }

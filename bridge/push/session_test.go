@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"callboard/bridge/attach"
 	"callboard/player/deadline/deadlinetest"
 	"callboard/subscribe/protocol"
 )
@@ -165,7 +166,7 @@ func TestBeforeHello(t *testing.T) {
 		{`{"op":"ack","source":"b","num":1}`, `{"op":"error","code":"bad_message","message":"ack before hello; expected hello first"}`},
 		{`{"op":"hello","num":[1]}`, `{"op":"error","code":"bad_message"`},
 		{`{"op":"hello","subscriptions":[3]}`, `{"op":"error","code":"bad_message"`},
-		{`{"op":"hello","subscriptions":[{},{},{}],"client":"` + strings.Repeat("x", guardFrom) + `"}`, `{"op":"error","code":"overloaded","message":"3 subscriptions in one message; expected at most 2"}`},
+		{`{"op":"hello","subscriptions":[{},{},{}],"client":"` + strings.Repeat("x", 4<<10) + `"}`, `{"op":"error","code":"overloaded","message":"3 subscriptions in one message; expected at most 2"}`},
 	} {
 		c.send(tt.say)
 		if got := c.next(); !strings.HasPrefix(got, tt.want) {
@@ -182,9 +183,9 @@ func TestBeforeHello(t *testing.T) {
 func TestHelloThatTheBrokerRefuses(t *testing.T) {
 	newest := uint64(7)
 	s := start(t, Config{})
-	s.broker.hello = func(out Outbox, m protocol.Hello) error {
+	s.broker.hello = func(out attach.Outbox, m protocol.Hello) error {
 		if m.Attachment != nil {
-			return &Problem{Code: protocol.Conflict, Message: "a newer attachment is known", Attachment: &newest}
+			return &attach.Problem{Code: protocol.Conflict, Message: "a newer attachment is known", Attachment: &newest}
 		}
 		return errors.New("the registry does not answer")
 	}

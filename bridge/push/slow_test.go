@@ -139,7 +139,7 @@ func TestFlood(t *testing.T) {
 
 // Of heartbeats and pongs that wait only the newest is kept.
 func TestHeartbeatsDoNotPileUp(t *testing.T) {
-	o := newOutbox(nil)
+	o := newOutbox(&session{raw: &rawConn{}})
 	for i := range 1000 {
 		o.Send(&protocol.Heartbeat{Time: float64(i)})
 		o.ponged(fmt.Sprint(i))

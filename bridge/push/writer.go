@@ -19,8 +19,80 @@ const (
 // buffers are shared by all writers: idle sessions hold none.
 type buffers struct{ pool sync.Pool }
 
-// scratch is what a writer needs while it writes.
-type scratch struct{ frames, payload, text []byte }
+// scratch is what is to be written. It is the attach.Messages of who writes.
+type scratch struct {
+	frames  []byte
+	payload []byte    // of the message that is to be compressed
+	deflate *deflater // nil: messages go out as they are
+	gather  bool      // the last message may be left in parts
+	binary  bool      // the message that has begun is
+	from    int       // where it begins in frames
+	shared  []byte    // comes behind frames, and then
+	tail    []byte
+}
+
+// begin makes it ready for what goes out on a connection.
+func (s *scratch) begin(c *rawConn, d *deflater, gather bool) {
+	s.frames, s.gather, s.deflate = s.frames[:0], gather, nil
+	if c.deflate {
+		s.deflate = d
+	}
+}
+
+// Begin implements attach.Messages.
+func (s *scratch) Begin(binary bool) []byte {
+	s.join()
+	s.binary, s.from = binary, len(s.frames)
+	s.frames = beginFrame(s.frames)
+	if s.deflate != nil {
+		return s.payload[:0]
+	}
+	return s.frames
+}
+
+// op is the opcode of the message that has begun.
+func (s *scratch) op() byte {
+	if s.binary {
+		return opBinary
+	}
+	return opText
+}
+
+// End implements attach.Messages.
+func (s *scratch) End(payload []byte) {
+	first := s.op()
+	switch {
+	case s.deflate == nil:
+		s.frames = payload
+	case len(payload) >= deflateLeast:
+		first |= rsv1Bit
+		s.payload, s.frames = payload, s.deflate.append(s.frames, payload)
+	default:
+		s.payload, s.frames = payload, append(s.frames, payload...)
+	}
+	s.frames = endFrame(s.frames, s.from, first)
+}
+
+// EndWith implements attach.Messages.
+func (s *scratch) EndWith(payload, shared, tail []byte) {
+	if !s.gather || s.deflate != nil {
+		s.End(append(append(payload, shared...), tail...))
+		return
+	}
+	s.frames = endFrameBefore(payload, s.from, s.op(), len(shared)+len(tail))
+	s.shared, s.tail = shared, tail
+}
+
+// join puts a message that was left in parts together.
+func (s *scratch) join() {
+	if s.shared != nil {
+		s.frames = append(append(s.frames, s.shared...), s.tail...)
+		s.shared, s.tail = nil, nil
+	}
+}
+
+// length is how many bytes are to be written.
+func (s *scratch) length() int { return len(s.frames) + len(s.shared) + len(s.tail) }
 
 func (b *buffers) get() *scratch {
 	if s, ok := b.pool.Get().(*scratch); ok {
@@ -35,9 +107,9 @@ func (b *buffers) put(s *scratch) {
 	}
 }
 
-// keep tells whether it is small enough to be kept.
+// keep reports whether it is small enough to be kept.
 func (s *scratch) keep() bool {
-	return cap(s.frames) <= keepBelow && cap(s.payload) <= keepBelow && cap(s.text) <= keepBelow
+	return cap(s.frames) <= keepBelow && cap(s.payload) <= keepBelow
 }
 
 // write writes what the outbox holds until the connection ends.
@@ -107,10 +179,11 @@ func (s *session) broken(err error) {
 func (s *session) writeBatch(ctx context.Context, b batch, ping []byte) error {
 	buf := s.server.buffers.get()
 	defer s.server.buffers.put(buf)
-	buf.frames = append(buf.frames[:0], b.rest...)
+	buf.begin(s.raw, &s.server.deflater, false)
+	buf.frames = append(buf.frames, b.rest...)
 	from, m := 0, s.server.metrics
 	for i := range b.items {
-		s.appendItem(buf, &b.items[i])
+		s.say(buf, &b.items[i])
 		if len(buf.frames) >= flushAt {
 			if err := s.flush(ctx, buf, b.items[from:i+1]); err != nil {
 				return err
@@ -119,7 +192,7 @@ func (s *session) writeBatch(ctx context.Context, b batch, ping []byte) error {
 		}
 	}
 	if b.heartbeat != nil {
-		s.appendItem(buf, &item{message: b.heartbeat})
+		s.speaker.Send(buf, b.heartbeat)
 		m.sent.Of(protocol.OpHeartbeat).Inc()
 	}
 	if b.pong != nil {
@@ -134,51 +207,13 @@ func (s *session) writeBatch(ctx context.Context, b batch, ping []byte) error {
 	return s.flush(ctx, buf, b.items[from:])
 }
 
-// appendItem appends one message as a frame.
-func (s *session) appendItem(buf *scratch, it *item) {
-	from := len(buf.frames)
-	buf.frames = beginFrame(buf.frames)
-	first := byte(opText)
-	switch {
-	case s.cbor:
-		first = opBinary
-		buf.text = appendItemExact(buf.text[:0], it)
-		if s.raw.deflate {
-			buf.payload = appendCBOR(buf.payload[:0], buf.text)
-		} else {
-			buf.frames = appendCBOR(buf.frames, buf.text)
-		}
-	case s.raw.deflate:
-		buf.payload = appendItemJSON(buf.payload[:0], it)
-	default:
-		buf.frames = appendItemJSON(buf.frames, it)
+// say has the client's dialect say something.
+func (s *session) say(to *scratch, it *item) {
+	if it.message != nil {
+		s.speaker.Send(to, it.message)
+	} else {
+		s.speaker.Notify(to, &it.notify)
 	}
-	if s.raw.deflate {
-		if len(buf.payload) >= deflateLeast {
-			first |= rsv1Bit
-			buf.frames = s.server.deflater.append(buf.frames, buf.payload)
-		} else {
-			buf.frames = append(buf.frames, buf.payload...)
-		}
-	}
-	buf.frames = endFrame(buf.frames, from, first)
-}
-
-func appendItemJSON(dst []byte, it *item) []byte {
-	if it.message == nil {
-		return protocol.AppendNotify(dst, &it.notify)
-	}
-	from := len(dst)
-	dst = appendMessage(dst, it.message)
-	return append(dst[:from], protocol.Plain(dst[from:])...)
-}
-
-// appendItemExact appends what CBOR is made of.
-func appendItemExact(dst []byte, it *item) []byte {
-	if it.message == nil {
-		return protocol.AppendNotifyExact(dst, &it.notify)
-	}
-	return appendMessage(dst, it.message)
 }
 
 // flush writes the frames, which hold these items, and accounts for them.
@@ -202,10 +237,7 @@ func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
 		it := &items[i]
 		if it.message != nil {
 			replies++
-			m.sent.Of(op(it.message)).Inc()
-			if e, ok := it.message.(*protocol.Error); ok {
-				m.problem(e.Code)
-			}
+			m.told(it.message)
 			continue
 		}
 		notifications++

@@ -17,6 +17,13 @@ func AppendNotifyExact(dst []byte, n *Notify) []byte {
 	return appendNotifyTail(appendNotifyHead(dst, n), n, true)
 }
 
+// AppendNotifyHead appends it up to its reading, which comes last: what remains
+// to be appended is that and a closing brace.
+func AppendNotifyHead(dst []byte, n *Notify) []byte {
+	dst = appendNotifyParts(appendNotifyHead(dst, n), n, false)
+	return append(dst, `,"reading":`...)
+}
+
 func appendNotifyHead(dst []byte, n *Notify) []byte {
 	dst = append(dst, `{"op":"notify","source":`...)
 	dst = AppendText(dst, n.Source)
@@ -34,10 +41,24 @@ func appendNotifyHead(dst []byte, n *Notify) []byte {
 func AppendNotifyTail(dst []byte, n *Notify) []byte { return appendNotifyTail(dst, n, false) }
 
 func appendNotifyTail(dst []byte, n *Notify, exact bool) []byte {
-	text := Plain
-	if exact {
-		text = func(b []byte) []byte { return b }
+	dst = appendNotifyParts(dst, n, exact)
+	if n.Reading != nil {
+		dst = append(dst, `,"reading":`...)
+		dst = append(dst, as(n.Reading, exact)...)
 	}
+	return append(dst, '}')
+}
+
+// as returns text as it goes out.
+func as(text []byte, exact bool) []byte {
+	if exact {
+		return text
+	}
+	return Plain(text)
+}
+
+// appendNotifyParts appends what stands between the numbers and the reading.
+func appendNotifyParts(dst []byte, n *Notify, exact bool) []byte {
 	dst = append(dst, `,"robot":`...)
 	dst = AppendText(dst, n.Robot)
 	dst = append(dst, `,"interface":`...)
@@ -64,16 +85,11 @@ func appendNotifyTail(dst []byte, n *Notify, exact bool) []byte {
 		}
 		if m.Values != nil {
 			dst = append(dst, `,"values":`...)
-			dst = append(dst, text(m.Values)...)
+			dst = append(dst, as(m.Values, exact)...)
 		}
 		dst = append(dst, '}')
 	}
-	dst = append(dst, ']')
-	if n.Reading != nil {
-		dst = append(dst, `,"reading":`...)
-		dst = append(dst, text(n.Reading)...)
-	}
-	return append(dst, '}')
+	return append(dst, ']')
 }
 
 // AppendFloat appends a number, null if it is not finite.

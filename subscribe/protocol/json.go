@@ -1,4 +1,4 @@
-package push
+package protocol
 
 import (
 	"encoding"
@@ -8,45 +8,55 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"callboard/subscribe/protocol"
 )
 
-// op gives the operation of a message, "" if it is none.
-func op(m any) string {
-	switch m := m.(type) {
-	case *protocol.Hello, *protocol.Subscribe, *protocol.Update, *protocol.Unsubscribe, *protocol.Ack, *protocol.Command, *protocol.List:
-		return reflect.ValueOf(m).Elem().FieldByName("Op").String()
-	case *protocol.Welcome:
-		return protocol.OpWelcome
-	case *protocol.Subscribed:
-		return protocol.OpSubscribed
-	case *protocol.Gap:
-		return protocol.OpGap
-	case *protocol.Robot:
-		return protocol.OpRobot
-	case *protocol.Reply:
-		return protocol.OpReply
-	case *protocol.Heartbeat:
-		return protocol.OpHeartbeat
-	case *protocol.Error:
-		return protocol.OpError
+// Operation returns the operation of a message, "" if it is none.
+func Operation(m any) string {
+	switch m.(type) {
+	case *Hello:
+		return OpHello
+	case *Subscribe:
+		return OpSubscribe
+	case *Update:
+		return OpUpdate
+	case *Unsubscribe:
+		return OpUnsubscribe
+	case *Ack:
+		return OpAck
+	case *Command:
+		return OpCommand
+	case *List:
+		return OpList
+	case *Welcome:
+		return OpWelcome
+	case *Subscribed:
+		return OpSubscribed
+	case *Gap:
+		return OpGap
+	case *Robot:
+		return OpRobot
+	case *Reply:
+		return OpReply
+	case *Heartbeat:
+		return OpHeartbeat
+	case *Error:
+		return OpError
 	}
 	return ""
 }
 
-// appendMessage appends any other message: op first, whatever its Op field
-// says, then its fields.
-func appendMessage(dst []byte, m any) []byte {
+// AppendMessage appends a message other than a notification: op first, whatever
+// its Op field says, then its fields, as AppendJSON does.
+func AppendMessage(dst []byte, m any) []byte {
 	dst = append(dst, `{"op":`...)
-	dst = protocol.AppendText(dst, op(m))
+	dst = AppendText(dst, Operation(m))
 	dst, _ = appendFields(dst, reflect.ValueOf(m).Elem(), true, 0)
 	return append(dst, '}')
 }
 
 // AppendJSON appends any value as encoding/json would, by the same tags, but
 // with null for numbers that are not finite (encoding/json refuses the whole
-// value), exactly (protocol.Plain), and without escaping <, > and &.
+// value), exactly (Plain), and without escaping <, > and &.
 func AppendJSON(dst []byte, v any) []byte { return appendValue(dst, reflect.ValueOf(v), 0) }
 
 // maxNesting bounds the values that are encoded: no message is as deep, and a
@@ -68,11 +78,11 @@ func appendValue(dst []byte, v reflect.Value, depth int) []byte {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	case reflect.Float32:
-		return protocol.AppendExact(dst, v.Float(), 32)
+		return AppendExact(dst, v.Float(), 32)
 	case reflect.Float64:
-		return protocol.AppendExact(dst, v.Float(), 64)
+		return AppendExact(dst, v.Float(), 64)
 	case reflect.String:
-		return protocol.AppendText(dst, v.String())
+		return AppendText(dst, v.String())
 	case reflect.Interface, reflect.Pointer:
 		return appendValue(dst, v.Elem(), depth+1)
 	case reflect.Struct:
@@ -110,7 +120,7 @@ func appendMarshaler(dst []byte, v reflect.Value) ([]byte, bool) {
 		return append(dst, "null"...), true
 	case encoding.TextMarshaler:
 		if b, err := m.MarshalText(); err == nil {
-			return protocol.AppendText(dst, string(b)), true
+			return AppendText(dst, string(b)), true
 		}
 		return append(dst, "null"...), true
 	}
@@ -140,7 +150,7 @@ func appendMap(dst []byte, v reflect.Value, depth int) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = protocol.AppendText(dst, fmt.Sprint(k))
+		dst = AppendText(dst, fmt.Sprint(k))
 		dst = append(dst, ':')
 		dst = appendValue(dst, v.MapIndex(k), depth+1)
 	}
@@ -174,7 +184,7 @@ func appendFields(dst []byte, v reflect.Value, more bool, depth int) ([]byte, bo
 			dst = append(dst, ',')
 		}
 		more = true
-		dst = protocol.AppendText(dst, name)
+		dst = AppendText(dst, name)
 		dst = append(dst, ':')
 		dst = appendValue(dst, v.Field(i), depth+1)
 	}

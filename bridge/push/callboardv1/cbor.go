@@ -1,4 +1,4 @@
-package push
+package callboardv1
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
 
@@ -116,17 +117,20 @@ func appendCBORHead(dst []byte, major byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, major|27), n)
 }
 
+// maxNesting bounds how deep a message may be nested: none is as deep.
+const maxNesting = 64
+
 // cborReader reads CBOR from b and appends JSON to out.
 type cborReader struct {
 	b       []byte
 	at      int
 	out     []byte
-	problem *Problem
+	problem *attach.Problem
 }
 
 // jsonOfCBOR gives the JSON text of one CBOR item. Keys must be text, byte
 // strings have no counterpart, tags are passed over.
-func jsonOfCBOR(b []byte) ([]byte, *Problem) {
+func jsonOfCBOR(b []byte) ([]byte, *attach.Problem) {
 	r := &cborReader{b: b, out: make([]byte, 0, len(b)+len(b)/2)}
 	r.item(0)
 	if r.problem == nil && r.at != len(b) {

@@ -1,9 +1,10 @@
-package push
+package callboardv1
 
 import (
 	"encoding/json"
 	"fmt"
 
+	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
 
@@ -15,7 +16,7 @@ const (
 // guard refuses messages that would take many times their bytes once decoded:
 // a hello of 64 MiB can list 20 million empty subscriptions. It decodes
 // nothing. What is not JSON is for the decoder to tell.
-func guard(text []byte, subscriptions int) *Problem {
+func guard(text []byte, subscriptions int) *attach.Problem {
 	if len(text) < guardFrom {
 		return nil
 	}
@@ -23,7 +24,7 @@ func guard(text []byte, subscriptions int) *Problem {
 		// The decoder stops at the fault; what comes before it must be small.
 		return guardValues(text)
 	}
-	var problem *Problem
+	var problem *attach.Problem
 	members(text, func(name string, value []byte) {
 		if name != "subscriptions" {
 			return
@@ -31,7 +32,7 @@ func guard(text []byte, subscriptions int) *Problem {
 		n := 0
 		elements(value, func([]byte) { n++ })
 		if n > subscriptions {
-			problem = &Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d subscriptions in one message; expected at most %d", n, subscriptions)}
+			problem = &attach.Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d subscriptions in one message; expected at most %d", n, subscriptions)}
 		}
 	})
 	if problem != nil {
@@ -41,7 +42,7 @@ func guard(text []byte, subscriptions int) *Problem {
 }
 
 // guardValues counts what may be a value, that in strings too.
-func guardValues(text []byte) *Problem {
+func guardValues(text []byte) *attach.Problem {
 	n := 0
 	for _, c := range text {
 		if c == ',' || c == '{' || c == '[' {
@@ -49,7 +50,7 @@ func guardValues(text []byte) *Problem {
 		}
 	}
 	if n > valuesMost {
-		return &Problem{Code: protocol.TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", valuesMost)}
+		return &attach.Problem{Code: protocol.TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", valuesMost)}
 	}
 	return nil
 }

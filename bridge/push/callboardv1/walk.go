@@ -1,4 +1,4 @@
-package push
+package callboardv1
 
 import (
 	"bytes"

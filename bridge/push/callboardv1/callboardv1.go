@@ -1,0 +1,199 @@
+// Package callboardv1 speaks callboard.v1, the WebSocket protocol of this
+// project, in JSON and in CBOR.
+package callboardv1
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"callboard/bridge/attach"
+	"callboard/subscribe/protocol"
+)
+
+// Dialect is callboard.v1. It is an attach.Dialect.
+type Dialect struct {
+	maxSubscriptions int       // in one hello
+	texts            sync.Pool // of *[]byte: what CBOR is made of
+}
+
+// New returns the dialect. A hello may have so many subscriptions.
+func New(maxSubscriptions int) *Dialect { return &Dialect{maxSubscriptions: maxSubscriptions} }
+
+// Choose returns the first subprotocol offered that is known. A client that
+// names none speaks JSON.
+func (d *Dialect) Choose(offered []string) (string, bool) {
+	for _, s := range offered {
+		if slices.Contains([]string{protocol.Subprotocol, protocol.SubprotocolCBOR}, s) {
+			return s, true
+		}
+	}
+	return "", true
+}
+
+// Attach begins to speak with a client, who says hello.
+func (d *Dialect) Attach(_ context.Context, c attach.Conn, subprotocol string) attach.Speaker {
+	return &client{dialect: d, conn: c, cbor: subprotocol == protocol.SubprotocolCBOR}
+}
+
+// client is one client that speaks it.
+type client struct {
+	dialect *Dialect
+	conn    attach.Conn
+	cbor    bool
+}
+
+// Receive does what a message asks for.
+func (c *client) Receive(ctx context.Context, binary bool, message []byte) error {
+	m, problem := c.decode(binary, message)
+	if len(message) > protocol.MaxMessage && !saysHello(m, message) {
+		return attach.ErrTooLarge
+	}
+	if problem != nil {
+		return problem
+	}
+	c.dispatch(ctx, m)
+	return nil
+}
+
+// saysHello reports whether a message is a hello, even one that is wrong.
+func saysHello(m any, text []byte) bool {
+	if m != nil {
+		_, ok := m.(*protocol.Hello)
+		return ok
+	}
+	hello := false
+	if json.Valid(text) {
+		members(text, func(name string, value []byte) {
+			hello = hello || name == "op" && unquote(value) == protocol.OpHello
+		})
+	}
+	return hello
+}
+
+// decode reads a client's message.
+func (c *client) decode(binary bool, text []byte) (m any, problem *attach.Problem) {
+	switch {
+	case !binary && c.cbor:
+		return nil, badMessage("a text frame; expected CBOR in a binary frame")
+	case binary && !c.cbor:
+		return nil, badMessage("a binary frame; expected JSON in a text frame")
+	case c.cbor:
+		if text, problem = jsonOfCBOR(text); problem != nil {
+			return nil, problem
+		}
+	}
+	if problem = guard(text, c.dialect.maxSubscriptions); problem != nil {
+		return nil, problem
+	}
+	m, invalid := protocol.Decode(text)
+	if invalid != nil {
+		return nil, &attach.Problem{ID: invalid.ID, Code: invalid.Code, Message: invalid.Error()}
+	}
+	return m, nil
+}
+
+func badMessage(format string, args ...any) *attach.Problem {
+	return &attach.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
+}
+
+// dispatch does what a message asks for.
+func (c *client) dispatch(ctx context.Context, m any) {
+	switch m := m.(type) {
+	case *protocol.Hello:
+		c.conn.Hello(ctx, *m)
+	case *protocol.Subscribe:
+		c.failed(ctx, m.ID, c.conn.Subscribe(ctx, *m))
+	case *protocol.Update:
+		c.failed(ctx, m.ID, c.conn.Update(ctx, *m))
+	case *protocol.Unsubscribe:
+		c.refused(ctx, m.ID, c.conn.Unsubscribe(ctx, *m))
+	case *protocol.Ack:
+		c.failed(ctx, "", c.conn.Ack(ctx, *m))
+	case *protocol.Command:
+		c.refused(ctx, m.ID, c.conn.Command(ctx, *m, c.replyTo(m.ID)))
+	case *protocol.List:
+		c.refused(ctx, m.ID, c.conn.List(ctx, *m, c.replyTo(m.ID)))
+	}
+}
+
+// failed tells the client of an error.
+func (c *client) failed(ctx context.Context, id string, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	p := attach.ProblemOf(err)
+	c.conn.Send(&protocol.Error{ID: id, Code: p.Code, Message: p.Message, Position: p.Position, Attachment: p.Attachment})
+}
+
+// refused tells it to a client that waits for a reply.
+func (c *client) refused(ctx context.Context, id string, err error) {
+	if err != nil && ctx.Err() == nil {
+		c.replyTo(id)(nil, err)
+	}
+}
+
+// replyTo replies to a command or a list.
+func (c *client) replyTo(id string) attach.Answer {
+	return func(result any, err error) {
+		r := &protocol.Reply{ID: id, OK: err == nil, Result: result}
+		if err != nil {
+			p := attach.ProblemOf(err)
+			r.Error = &protocol.ErrorInfo{Code: p.Code, Message: p.Message, Position: p.Position}
+		}
+		c.conn.Send(r)
+	}
+}
+
+// behind is what comes behind the reading of a notification.
+var behind = []byte("}")
+
+// Notify sends a notification: a head of its own and the reading's shared bytes.
+func (c *client) Notify(to attach.Messages, n *protocol.Notify) {
+	switch {
+	case c.cbor:
+		text := c.dialect.text()
+		*text = protocol.AppendNotifyExact(*text, n)
+		c.dialect.sendCBOR(to, text)
+	case n.Reading == nil:
+		to.End(protocol.AppendNotify(to.Begin(false), n))
+	default:
+		to.EndWith(protocol.AppendNotifyHead(to.Begin(false), n), protocol.Plain(n.Reading), behind)
+	}
+}
+
+// Send sends any other message.
+func (c *client) Send(to attach.Messages, m any) {
+	if c.cbor {
+		text := c.dialect.text()
+		*text = protocol.AppendMessage(*text, m)
+		c.dialect.sendCBOR(to, text)
+		return
+	}
+	b := to.Begin(false)
+	from := len(b)
+	b = protocol.AppendMessage(b, m)
+	to.End(append(b[:from], protocol.Plain(b[from:])...))
+}
+
+// keepBelow is how large a text may be that is kept for the next message.
+const keepBelow = 256 << 10
+
+// text returns a buffer for what CBOR is made of.
+func (d *Dialect) text() *[]byte {
+	if text, ok := d.texts.Get().(*[]byte); ok {
+		*text = (*text)[:0]
+		return text
+	}
+	return new([]byte)
+}
+
+// sendCBOR sends JSON text as CBOR.
+func (d *Dialect) sendCBOR(to attach.Messages, text *[]byte) {
+	to.End(appendCBOR(to.Begin(true), *text))
+	if cap(*text) <= keepBelow {
+		d.texts.Put(text)
+	}
+}
