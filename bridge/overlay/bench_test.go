@@ -23,9 +23,9 @@ func busy(tb testing.TB, n int, keep string, cfg Config) (b *Broker, hits []Hit)
 		b.Step(2, &Hello{Conn: Conn(i + 1), Client: fmt.Sprintf("c%05d", i), Subscriptions: []*Subscription{sub}})
 	}
 	for h, e := range b.source.entries {
-		e.session.pending = nil
+		e.inbox.session.pending = nil
 		e.installed = e.set
-		b.edge.becomeReady(e.session)
+		b.edge.becomeReady(e.inbox.session)
 		hits = append(hits, Hit{Handle: h, Set: e.set, Names: []protocol.Matched{{ID: "a"}}})
 	}
 	b.Outputs()

@@ -289,16 +289,16 @@ func (w *world) fingerprint(b *Broker) (text string, waits map[string]bool) {
 		}
 		text += "\n"
 		for _, in := range s.inboxes {
-			if in.entry == nil || in.ended && in.buf.empty() {
+			if !in.own || in.ended && in.buf.empty() {
 				continue // known from the next hello again
 			}
-			text += fmt.Sprintf("  %d %s set=%d next=%d num=%d ended=%t\n", in.entry.handle, in.word, in.entry.set, in.entry.next, in.buf.num, in.ended)
-			k := w.keys[in.entry.handle]
+			text += fmt.Sprintf("  %d %s set=%d next=%d num=%d ended=%t\n", in.handle, in.word, b.source.entries[in.handle].set, b.source.entries[in.handle].next, in.buf.num, in.ended)
+			k := w.keys[in.handle]
 			if in.ended {
 				k = nil // what was given after the cut is no part of it
 			}
-			for _, line := range waiting(s, in.buf, k) {
-				waits[fmt.Sprintf("%d: %s", in.entry.handle, line)] = true
+			for _, line := range waiting(s, &in.buf, k) {
+				waits[fmt.Sprintf("%d: %s", in.handle, line)] = true
 			}
 		}
 	}
@@ -324,7 +324,7 @@ func waiting(s *session, buf *buffer, k *truth) (lines []string) {
 		}
 		wanted := false
 		for _, n := range it.names {
-			sub := (&inbox{members: s.set, entry: &entry{}}).live(n.ID, it.revision)
+			sub := (&sequence{members: s.set, own: true}).live(n.ID, it.revision)
 			wanted = wanted || sub != nil && !sub.latest()
 		}
 		if wanted {
@@ -365,7 +365,7 @@ func (w *world) finale() {
 	}
 	for h, k := range w.keys {
 		e := w.b.source.entries[h]
-		if e == nil || e.inbox.ended || e.inbox.word != k.word || e.key.Session.String() != k.session {
+		if e == nil || e.ended || e.word != k.word || e.key.Session.String() != k.session {
 			continue
 		}
 		missing := 0

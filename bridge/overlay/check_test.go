@@ -25,36 +25,36 @@ func check(t interface {
 			t.Fatalf("session %q: the hash of its set is not the sum of its subscriptions'", s.client)
 		}
 		for _, in := range s.inboxes {
-			checkBuffer(t, b, in)
+			checkBuffer(t, b, in.sequence)
 			for _, it := range in.buf.items[in.buf.head:] {
 				if it.reading != nil && !held[it.reading] {
 					held[it.reading] = true
 					bytes += int64(len(it.reading.JSON))
 				}
 			}
-			if in.entry != nil && (b.source.entries[in.entry.handle] != in.entry || in.entry.buf != in.buf || in.entry.next != in.buf.last+1) {
-				t.Fatalf("key %v: its entry has next %d, its inbox last %d", in.key, in.entry.next, in.buf.last)
+			if e := b.source.entries[in.handle]; in.inbox != in || in.members != s.set || in.own && (e == nil || e.sequence != in.sequence || e.next != in.buf.last+1) {
+				t.Fatalf("key %v: its entry is %+v, its inbox %+v", in.key, e, in)
 			}
 		}
-		if s.local != nil && (s.local.inbox.ended || !slices.Contains(s.inboxes, s.local.inbox)) {
+		if s.local != nil && (s.local.ended || !s.local.own || !slices.Contains(s.inboxes, s.local)) {
 			t.Fatalf("session %q: its live key has no inbox", s.client)
 		}
 	}
 	for h, e := range b.source.entries {
-		if e.session == nil { // its edge is elsewhere
-			checkBuffer(t, b, e.inbox)
+		if e.inbox == nil { // its edge is elsewhere
+			checkBuffer(t, b, e.sequence)
 			for _, it := range e.buf.items[e.buf.head:] {
 				if it.reading != nil && !held[it.reading] {
 					held[it.reading] = true
 					bytes += int64(len(it.reading.JSON))
 				}
 			}
-			if b.source.keys[e.key] != e || e.inbox.session != nil || e.next != e.buf.last+1 {
+			if b.source.keys[e.key] != e || e.next != e.buf.last+1 {
 				t.Fatalf("entry %d, whose edge is elsewhere: next %d, last %d", h, e.next, e.buf.last)
 			}
 			continue
 		}
-		if b.edge.sessions[e.session.client] != e.session || !slices.Contains(e.session.inboxes, e.inbox) {
+		if s := e.inbox.session; b.edge.sessions[s.client] != s || !slices.Contains(s.inboxes, e.inbox) {
 			t.Fatalf("entry %d has no session", h)
 		}
 	}
@@ -78,7 +78,7 @@ func recount(b *Broker, readings int64) usage {
 	for _, s := range b.edge.order {
 		set(s.set)
 		for _, in := range s.inboxes {
-			buffers[in.buf] = true
+			buffers[&in.buf] = true
 			if in.far != nil {
 				for i := range in.far.held {
 					if it := &in.far.held[i]; it.Reading != nil {
@@ -89,10 +89,10 @@ func recount(b *Broker, readings int64) usage {
 		}
 	}
 	for _, e := range b.source.entries {
-		if e.session == nil {
+		if e.inbox == nil {
 			set(e.members)
 		}
-		buffers[e.buf] = true
+		buffers[&e.buf] = true
 		for _, w := range e.early {
 			u.early += int64(itemSize(w.reading, w.names))
 		}
@@ -149,9 +149,9 @@ func checkDirectory(t interface {
 func checkBuffer(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, b *Broker, in *inbox) {
+}, b *Broker, q *sequence) {
 	t.Helper()
-	buf := in.buf
+	buf := &q.buf
 	var count, size, dead, sent, sentBytes int
 	last := buf.num
 	for i := buf.head; i < len(buf.items); i++ {
@@ -161,7 +161,7 @@ func checkBuffer(t interface {
 			continue
 		}
 		if it.from <= last || it.to() < it.from || it.to() > buf.last {
-			t.Fatalf("key %v: item %d…%d after %d, last %d", in.key, it.from, it.to(), last, buf.last)
+			t.Fatalf("key %v: item %d…%d after %d, last %d", q.key, it.from, it.to(), last, buf.last)
 		}
 		last = it.to()
 		if it.gap() {
@@ -176,18 +176,18 @@ func checkBuffer(t interface {
 	}
 	if count != buf.count || size != buf.bytes || dead != buf.dead || sent != buf.flight.count || sentBytes != buf.flight.bytes {
 		t.Fatalf("key %v: counts %d notifications, %d bytes, %d dead, %d (%d bytes) sent; there are %d, %d, %d, %d (%d)",
-			in.key, buf.count, buf.bytes, buf.dead, buf.flight.count, buf.flight.bytes, count, size, dead, sent, sentBytes)
+			q.key, buf.count, buf.bytes, buf.dead, buf.flight.count, buf.flight.bytes, count, size, dead, sent, sentBytes)
 	}
 	if b.started && (count > b.cfg.Inbox.Count || size > b.cfg.Inbox.Bytes) {
-		t.Fatalf("key %v: %d notifications, %d bytes: more than the limits", in.key, count, size)
+		t.Fatalf("key %v: %d notifications, %d bytes: more than the limits", q.key, count, size)
 	}
 	if sent > b.edge.windowCount {
-		t.Fatalf("key %v: %d notifications are sent, the window is %d", in.key, sent, b.edge.windowCount)
+		t.Fatalf("key %v: %d notifications are sent, the window is %d", q.key, sent, b.edge.windowCount)
 	}
 	if free := buf.head + buf.dead; free > 64 && free > len(buf.items)*3/4 {
-		t.Fatalf("key %v: %d of %d places are free", in.key, free, len(buf.items))
+		t.Fatalf("key %v: %d of %d places are free", q.key, free, len(buf.items))
 	}
 	if len(buf.newest) > 4*(count+b.cfg.Subscriptions) {
-		t.Fatalf("key %v: %d devices remembered for %d notifications", in.key, len(buf.newest), count)
+		t.Fatalf("key %v: %d devices remembered for %d notifications", q.key, len(buf.newest), count)
 	}
 }

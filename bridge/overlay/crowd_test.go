@@ -6,12 +6,12 @@ import "testing"
 // no longer when it is gone.
 func TestCrowded(t *testing.T) {
 	b := &Broker{step: &step{cfg: Config{Inbox: Limits{Count: 8, Bytes: 1 << 20}}}}
-	in := &inbox{buf: &buffer{usage: &usage{}}}
+	q := &sequence{buf: buffer{usage: &usage{}}}
 	push := func(n int) {
 		for range n {
-			seq := in.buf.last + 1
-			in.buf.push(seq, &Reading{}, &content{}, 0)
-			b.note(in)
+			seq := q.buf.last + 1
+			q.buf.push(seq, &Reading{}, &content{}, 0)
+			b.note(q)
 		}
 	}
 	expect := func(when string, want int) {
@@ -26,16 +26,16 @@ func TestCrowded(t *testing.T) {
 	expect("more than half full", 1)
 	push(2)
 	expect("fuller", 1)
-	in.buf.drop(4)
+	q.buf.drop(4)
 	expect("3 of 8 left", 1)
-	in.buf.drop(5)
+	q.buf.drop(5)
 	expect("2 of 8 left", 0)
 	push(4)
 	expect("again", 1)
-	in.buf.free()
+	q.buf.free()
 	expect("it is gone", 0)
 	b.cfg.Inbox.Bytes = itemOverhead
-	in.buf.push(in.buf.last+1, &Reading{}, &content{}, 0)
-	b.note(in)
+	q.buf.push(q.buf.last+1, &Reading{}, &content{}, 0)
+	b.note(q)
 	expect("more than half of the bytes", 1)
 }

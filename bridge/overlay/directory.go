@@ -486,7 +486,7 @@ func (b *edge) nameSource(s *session, source SourceBroker) bool {
 	}
 	if source.Broker == b.cfg.ID {
 		if s.local == nil {
-			b.source.enter(s, nil)
+			b.enter(s, nil)
 		}
 		return true
 	}

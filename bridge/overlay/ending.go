@@ -24,7 +24,7 @@ func (b *network) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
 		b.edge.dropKey(in)
 	}
 	if e := b.source.keys[k]; e != nil { // its edge is elsewhere
-		b.edge.dropKey(e.inbox)
+		b.source.dropKey(e)
 	}
 	if r != nil && r.up != "" {
 		path = r.rest
@@ -63,41 +63,29 @@ func (b *network) onGone(from BrokerID, m *GoneMessage) {
 // is on its route is told, but from, who is answered.
 func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool) {
 	e := b.keys[k]
-	if e == nil || e.inbox.ended || number <= e.known {
+	if e == nil || e.ended || number <= e.outside {
 		return false
 	}
 	b.stats.Behind++
 	b.outlive(k)
-	r, s := b.network.routes[k], e.session
+	in := e.inbox
 	switch {
-	case s != nil && s.epoch.Compare(epoch) >= 0: // the client is here, and another edge has what was given before
-		b.endEntry(e)
-		return true
-	case s != nil: // it has attached elsewhere since
-		b.edge.attachedElsewhere(s, epoch)
-	case r != nil && r.down != from:
-		b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
-	}
-	b.edge.dropKey(e.inbox)
-	return true
-}
-
-// endEntry ends a key of this source broker whose client is here: what is left
-// of it is delivered, and another follows.
-func (b *source) endEntry(e *entry) {
-	s := e.session
-	b.dropEarly(e)
-	b.put(&Uninstall{Handle: e.handle})
-	delete(b.network.routes, e.key)
-	e.inbox.ended, s.local = true, nil
-	b.recordEntry(e)
-	b.enter(s, nil)
-	if s.local != nil {
-		for i := range s.pending { // what they wait for is in what the new key is installed with
-			s.pending[i].ask = s.local.asked
+	case in == nil:
+		if r := b.network.routes[k]; r != nil && r.down != from {
+			b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
 		}
+		b.dropKey(e)
+	case in.session.epoch.Compare(epoch) >= 0: // the client is here, and another edge has what was given before
+		b.dropEarly(e)
+		b.put(&Uninstall{Handle: e.handle})
+		e.ended = true
+		b.recordEntry(e)
+		b.edge.endLocal(in)
+	default: // it has attached elsewhere since
+		b.edge.attachedElsewhere(in.session, epoch)
+		b.edge.dropKey(in)
 	}
-	b.edge.pump(e.inbox)
+	return true
 }
 
 // endFar ends the sequence of a key whose source has forgotten it: the client
@@ -159,11 +147,11 @@ func (b *edge) attachedElsewhere(s *session, epoch Epoch) {
 // broker here retains for it stays.
 func (b *edge) forgetElsewhere(s *session) {
 	for _, in := range slices.Clone(s.inboxes) {
-		if e := in.entry; e != nil && !in.ended {
+		if in.own && !in.ended {
 			if r := b.network.routes[in.key]; r != nil && b.local(r) {
 				delete(b.network.routes, in.key)
 			}
-			b.source.moveAway(e)
+			b.release(in)
 			continue
 		}
 		b.dropKey(in)

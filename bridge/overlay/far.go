@@ -17,18 +17,6 @@ type far struct {
 	open    uint64 // the number that was missing at the last period's end; 0: none
 	ends    int    // at how many periods' ends it was the same
 	renewed Instant
-	points  setPoints
-}
-
-// points tells by which sets the inbox's items were tested.
-func (in *inbox) points() setPoints {
-	if in.far != nil {
-		return in.far.points
-	}
-	if in.entry != nil {
-		return in.entry.points
-	}
-	return nil
 }
 
 // sessionOf gives the session of a key's client here.
@@ -294,7 +282,7 @@ func (b *edge) drain(in *inbox) {
 
 // deliver puts the item whose turn it is into the buffer.
 func (b *edge) deliver(in *inbox, it Item) {
-	buf := in.buf
+	buf := &in.buf
 	switch it.Kind {
 	case ItemGap:
 		b.stats.Declared++
@@ -309,12 +297,12 @@ func (b *edge) deliver(in *inbox, it Item) {
 			return
 		}
 		b.settleNamed(in.session, names)
-		in.far.points.prune(buf.num + 1)
-		in.far.points.add(it.From, it.Set)
+		in.points.prune(buf.num + 1)
+		in.points.add(it.From, it.Set)
 		buf.push(it.To, it.Reading, buf.share(names, in.session.epoch.Revision, in.members.ends, namesSize(names)), b.now)
 		b.pump(in)
 		if buf.next < len(buf.items) {
-			b.bound(in)
+			b.bound(in.sequence)
 		}
 	}
 }
@@ -359,12 +347,9 @@ func (b *network) onNotify(m *NotifyMessage) {
 
 // sendDown sends what a key was given towards its edge, if that is elsewhere.
 func (b *source) sendDown(e *entry, r *Reading, h KeyHit) {
-	if e.session != nil {
-		return
-	}
 	e.quiet = false
 	if way := b.network.routes[e.key]; way != nil && !b.local(way) {
-		e.sent, e.known = h.Seq, h.Seq
+		e.sent, e.outside = h.Seq, h.Seq
 		b.network.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
 	}
 }

@@ -83,17 +83,17 @@ func (b *edge) handOver(k Key, epoch Epoch, num uint64) []Item {
 		b.attachedElsewhere(s, epoch)
 	}
 	if e := b.source.keys[k]; e != nil {
-		if e.session != nil {
-			b.source.moveAway(e)
+		if e.inbox != nil {
+			b.release(e.inbox)
 		}
-		e.sent, e.known = e.next-1, e.next-1
-		return b.itemsOf(e.inbox, num+1, e.next-1)
+		e.sent, e.outside = e.next-1, e.next-1
+		return b.itemsOf(e.sequence, num+1, e.next-1)
 	}
 	in := b.inboxOf(k)
 	if in == nil {
 		return nil
 	}
-	items := b.itemsOf(in, num+1, in.buf.last)
+	items := b.itemsOf(in.sequence, num+1, in.buf.last)
 	for _, h := range in.far.held {
 		if h.Kind == ItemNotification {
 			if h.Names = in.members.liveThere(h.Names, h.Set); len(h.Names) == 0 {
@@ -108,50 +108,6 @@ func (b *edge) handOver(k Key, epoch Epoch, num uint64) []Item {
 	return items
 }
 
-// itemsOf gives what a buffer has of the numbers from…to, in order: items,
-// gaps, and what was passed over between them.
-func (b *step) itemsOf(in *inbox, from, to uint64) []Item {
-	var items []Item
-	passed := func(upTo uint64) {
-		if from > upTo {
-			return
-		}
-		if n := len(items); n > 0 && items[n-1].Kind == ItemPassed {
-			items[n-1].To = upTo
-		} else {
-			items = append(items, Item{Kind: ItemPassed, From: from, To: upTo})
-		}
-		from = upTo + 1
-	}
-	buf := in.buf
-	points := in.points()
-	if from <= min(buf.num, to) { // A1: not retained any more
-		items = append(items, Item{Kind: ItemGap, From: from, To: min(buf.num, to), Why: whyAcknowledged})
-		from = min(buf.num, to) + 1
-	}
-	at, _ := buf.find(from)
-	for i := at; i < len(buf.items) && buf.items[i].from <= to; i++ {
-		it := &buf.items[i]
-		switch {
-		case it.dead():
-		case it.gap():
-			passed(it.from - 1)
-			items = append(items, Item{Kind: ItemGap, From: max(it.from, from), To: min(it.to(), to), Why: it.why})
-			from = min(it.to(), to) + 1
-		case in.liveNames(it.names, it.revision) == nil:
-			passed(it.from)
-		default:
-			passed(it.from - 1)
-			items = append(items, Item{
-				Kind: ItemNotification, From: it.from, To: it.from, Reading: it.reading, Names: in.liveNames(it.names, it.revision), Set: points.at(it.from),
-			})
-			from = it.from + 1
-		}
-	}
-	passed(to)
-	return items
-}
-
 // fill is S6: the source broker sends again what is missing.
 func (b *source) fill(e *entry, missing Missing) {
 	to := e.next - 1
@@ -161,9 +117,9 @@ func (b *source) fill(e *entry, missing Missing) {
 	if missing.From == 0 || missing.From > to {
 		return
 	}
-	items := b.itemsOf(e.inbox, missing.From, to)
+	items := b.itemsOf(e.sequence, missing.From, to)
 	b.countResent(e, items)
-	e.quiet, e.known = false, max(e.known, to)
+	e.quiet, e.outside = false, max(e.outside, to)
 	b.network.towards(e.key, items, "")
 }
 

@@ -324,13 +324,13 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 			b.addInbox(s, in)
 		case r.source != b.cfg.ID:
 			b.edgeSubscribe(s, key, r.num, before, nil, nil)
-		case e != nil && e.session == nil && !e.inbox.ended && s.local == nil && r.num <= e.known:
-			b.source.adopt(e, s, r.num, nil)
+		case e != nil && e.inbox == nil && !e.ended && s.local == nil && r.num <= e.outside:
+			b.adopt(e.sequence, s, r.num, nil)
 			e.inbox.told, e.inbox.resumed = r.num, r.num
 			back = true
 		case r.num > 0 || r.stamp != b.source.stamp || s.local != nil:
-			if e != nil && e.session == nil && r.num > e.known { // numbers were given that the store has lost
-				b.dropKey(e.inbox)
+			if e != nil && e.inbox == nil && r.num > e.outside { // numbers were given that the store has lost
+				b.source.dropKey(e)
 			}
 			b.forgotten(s, key, r.num)
 		default:
@@ -343,11 +343,11 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 		b.follow(in)
 	}
 	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
-	again = again || b.source.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) != nil // the client has not been told of it yet
+	again = again || b.source.live(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) != nil // the client has not been told of it yet
 	if s.local != nil || !again {
 		return back
 	}
-	b.source.enter(s, nil)
+	b.enter(s, nil)
 	return true
 }
 
@@ -359,8 +359,9 @@ func (b *edge) goOn(s *session, in *inbox, before Hash, change *SetChange) {
 }
 
 func (b *edge) emptyInbox(s *session, key Key, num uint64) *inbox {
-	buf := &buffer{usage: &b.usage, num: num, last: num}
-	return &inbox{key: key, word: SourceWord(key.Source, key.Stamp), session: s, members: s.set, buf: buf, told: num, resumed: num}
+	in := &inbox{sequence: b.newSequence(key, s.set, num), session: s, told: num, resumed: num}
+	in.inbox, in.passing = in, s.anonymous
+	return in
 }
 
 // forgotten answers a key that is not in the local registry (S7, gone): its

@@ -9,17 +9,11 @@ import (
 // inbox is what an edge broker keeps of one key for its client: it delivers
 // in sequence, once, and keeps what the client has not acknowledged.
 type inbox struct {
-	key     Key
-	word    string   // the key's source, to the client
-	session *session // nil: the edge is elsewhere, and this is what the source broker retains
-	members *set     // the session's, or the entry's
-	handle  Handle   // in records; 0: not stored
-	entry   *entry   // the key in the local registry; nil when its source is elsewhere, or it has been forgotten there
-	buf     *buffer
+	*sequence
+	session *session
 	resumed uint64 // what the client had processed when it said hello
 	told    uint64 // the highest number that the client has been told of on this connection
-	ended   bool   // no more comes: after what is here the client is told that the sequence has ended
-	endTold bool   // on this connection
+	endTold bool   // that the sequence has ended it was told on this connection
 	next    Stamp  // of the key that follows one that has ended; 0: not known
 	far     *far   // of a key whose source is elsewhere
 }
@@ -63,15 +57,17 @@ func (b *edge) dropKey(in *inbox) {
 
 // dropInbox does so and leaves the route.
 func (b *edge) dropInbox(in *inbox) {
-	if s := in.session; s != nil {
-		if at := slices.Index(s.inboxes, in); at >= 0 {
-			s.inboxes = slices.Delete(s.inboxes, at, at+1)
-			b.unuse(in.key.Source)
-		}
+	s := in.session
+	if at := slices.Index(s.inboxes, in); at >= 0 {
+		s.inboxes = slices.Delete(s.inboxes, at, at+1)
+		b.unuse(in.key.Source)
 	}
-	if in.entry != nil {
-		b.source.dropEarly(in.entry)
-		b.source.remove(in.entry)
+	if s.local == in {
+		s.local = nil
+	}
+	if in.own {
+		b.source.unsubscribe(in.sequence)
+		return
 	}
 	b.dropFar(in)
 	in.buf.free()
@@ -79,8 +75,8 @@ func (b *edge) dropInbox(in *inbox) {
 
 // pump sends what waits, as far as the window goes.
 func (b *edge) pump(in *inbox) {
-	s, buf := in.session, in.buf
-	if s == nil || s.conn == nil || !s.conn.ready {
+	s, buf := in.session, &in.buf
+	if s.conn == nil || !s.conn.ready {
 		return
 	}
 	if in.told < buf.num && buf.num > 0 { // acknowledged once, and now asked for again
@@ -98,14 +94,14 @@ func (b *edge) pump(in *inbox) {
 			b.tellGap(in, it.to(), it.why)
 			buf.mergeSent()
 			continue
-		case !s.conn.rights.allow(it.reading.Robot) || !b.alive(in, buf.next):
-			b.pass(in, buf.next)
+		case !s.conn.rights.allow(it.reading.Robot) || !b.alive(in.sequence, buf.next):
+			b.pass(in.sequence, buf.next)
 			continue
 		}
 		if !b.mayGo(in, buf.next) {
 			return
 		}
-		latest := b.onlyLatest(in, it)
+		latest := b.onlyLatest(in.sequence, it)
 		buf.send(latest)
 		b.stats.Notified++
 		b.put(&Notify{Conn: s.conn.id, Source: in.word, Seq: it.from, Skipped: it.from - in.told - 1, Reading: it.reading, Latest: latest, Subscriptions: it.names})
@@ -125,16 +121,14 @@ func (b *edge) pump(in *inbox) {
 // tell takes note that the client knows of all up to a number.
 func (in *inbox) tell(to uint64) {
 	in.told = to
-	if in.entry != nil {
-		in.entry.known = max(in.entry.known, to)
-	}
+	in.outside = max(in.outside, to)
 }
 
 // known is the highest number that this broker knows to have been given; for a
 // key of its own, the highest that others can know of.
 func (in *inbox) known() uint64 {
-	if in.entry != nil {
-		return in.entry.known
+	if in.own {
+		return in.outside
 	}
 	known := in.buf.last
 	if f := in.far; f != nil {
@@ -158,28 +152,14 @@ func (b *edge) knownOf(k Key) uint64 {
 // room, and if only latest names it none of its device is out. What waits for
 // that is conflated, so that the next one that goes is the newest.
 func (b *edge) mayGo(in *inbox, i int) bool {
-	buf, it := in.buf, &in.buf.items[i]
+	buf, it := &in.buf, &in.buf.items[i]
 	if buf.flight.count == 0 {
 		return true
 	}
 	if buf.flight.count >= in.session.conn.window || buf.flight.bytes+it.size() > b.windowBytes {
 		return false
 	}
-	return !b.onlyLatest(in, it) || !buf.outstanding(it.reading.device())
-}
-
-// onlyLatest reports whether all subscriptions that the notification names keep
-// the latest only.
-func (b *step) onlyLatest(in *inbox, it *item) bool {
-	if in.members.latest == 0 {
-		return false
-	}
-	for n := range it.names {
-		if sub := in.live(it.names[n].ID, it.revision); sub == nil || !sub.latest() {
-			return false
-		}
-	}
-	return true
+	return !b.onlyLatest(in.sequence, it) || !buf.outstanding(it.reading.device())
 }
 
 // mayTell reports whether the gap that is next may go: only with what comes
@@ -223,162 +203,6 @@ func (s *session) follower(source BrokerID) *inbox {
 	return nil
 }
 
-// alive takes the names of subscriptions that have ended out of the item at
-// index i and tells whether there are others.
-func (b *step) alive(in *inbox, i int) bool {
-	it := &in.buf.items[i]
-	c := it.content
-	if c.ends == in.members.ends {
-		return len(c.names) > 0
-	}
-	if c.left == nil || c.left.ends != in.members.ends {
-		names := in.liveNames(c.names, c.revision)
-		if len(names) == len(c.names) {
-			c.ends = in.members.ends
-			return true
-		}
-		c.left = c.with(names, in.members.ends)
-	}
-	it.content = c.left
-	return len(it.names) > 0
-}
-
-// pass passes the item at index i over: its numbers will be counted in skipped.
-func (b *step) pass(in *inbox, i int) {
-	it := in.buf.items[i]
-	in.buf.kill(i)
-	b.stats.Passed++
-	if in.stored() && in.entry != nil {
-		b.record(&PassedRecord{Handle: in.handle, From: it.from, To: it.to()})
-	}
-}
-
-// stored tells whether the key outlives a crash: a client without id that is
-// attached here does not.
-func (in *inbox) stored() bool {
-	return in.handle != 0 && (in.session == nil || !in.session.anonymous)
-}
-
-// bound lets the newest item conflate what waits before it, and gives up the
-// oldest that wait as far as the limits ask for it.
-func (b *step) bound(in *inbox) {
-	buf := in.buf
-	if in.members.latest > 0 {
-		b.conflate(in, len(buf.items)-1)
-		buf.trim()
-	}
-	b.note(in)
-	for buf.count > b.cfg.Inbox.Count || buf.bytes > b.cfg.Inbox.Bytes {
-		if !b.giveUp(in, WhyOverflow) {
-			return
-		}
-	}
-}
-
-// giveUp makes the oldest notification that waits part of a gap, or passes it
-// over if nobody wants it any more. It gives false if there is none.
-func (b *step) giveUp(in *inbox, why Why) bool {
-	i, ok := in.buf.oldestVictim()
-	if !ok {
-		return false
-	}
-	if !in.buf.items[i].gap() && !b.alive(in, i) {
-		b.pass(in, i)
-		in.buf.trim()
-		return true
-	}
-	before := in.buf.count
-	g, fresh, ok := in.buf.gapOldest(why)
-	if ok {
-		b.stats.Lost[why] += uint64(before - in.buf.count)
-		b.recordGap(in, g, fresh)
-	}
-	return ok
-}
-
-func (b *step) recordGap(in *inbox, g item, fresh uint64) {
-	if in.stored() && in.entry != nil {
-		b.record(&GapRecord{Handle: in.handle, From: g.from, To: g.to(), New: fresh, Why: g.why})
-	}
-}
-
-// expire gives up what has waited since before the given time.
-func (b *step) expire(in *inbox, before Instant) {
-	for {
-		i, ok := in.buf.oldestVictim()
-		if !ok || in.buf.items[i].at() >= before || !b.giveUp(in, WhyExpired) {
-			return
-		}
-	}
-}
-
-// conflate takes the names of latest subscriptions in the item at index i out
-// of the older item of the same device that waits.
-func (b *step) conflate(in *inbox, i int) {
-	buf := in.buf
-	it := &buf.items[i]
-	if it.dead() || it.gap() {
-		return
-	}
-	for n := range it.names {
-		sub := in.live(it.names[n].ID, it.revision)
-		if sub == nil || !sub.latest() {
-			continue
-		}
-		d := kept{sub.ID, it.reading.device()}
-		old, known := buf.newest[d]
-		if buf.newest == nil {
-			buf.newest = map[kept]uint64{}
-		}
-		buf.newest[d] = it.from
-		if !known || old == it.from {
-			continue
-		}
-		if j, found := buf.find(old); found && j >= buf.next && !buf.items[j].gap() {
-			b.takeName(in, j, sub.ID)
-		}
-	}
-}
-
-// takeName takes a name out of the item at index i, which is shared with what
-// has been sent: the others are copied.
-func (b *step) takeName(in *inbox, i int, id string) {
-	it := &in.buf.items[i]
-	var kept []protocol.Matched
-	for n := range it.names {
-		if it.names[n].ID != id && in.live(it.names[n].ID, it.revision) != nil {
-			kept = append(kept, it.names[n])
-		}
-	}
-	b.stats.Conflated++
-	if len(kept) == 0 {
-		b.pass(in, i)
-		return
-	}
-	if it.own == 0 {
-		it.content = in.buf.share(kept, it.revision, it.ends, it.bytes)
-	} else {
-		it.content = it.content.with(kept, it.ends)
-	}
-}
-
-// conflateAll conflates all that waits, and bounds it: the client has gone.
-func (b *step) conflateAll(in *inbox) {
-	buf := in.buf
-	buf.newest = nil
-	if in.members.latest > 0 {
-		for i := buf.next; i < len(buf.items); i++ {
-			b.conflate(in, i)
-		}
-	}
-	buf.trim()
-	for buf.count > b.cfg.Inbox.Count || buf.bytes > b.cfg.Inbox.Bytes {
-		if !b.giveUp(in, WhyOverflow) {
-			return
-		}
-	}
-}
-
 // ack takes the client's acknowledgement of all up to a number.
 func (b *edge) ack(a *Ack) {
 	s := b.attached(a.Conn, "")
@@ -405,11 +229,8 @@ func (b *edge) acknowledge(in *inbox, num uint64) {
 	if num <= in.buf.num {
 		return
 	}
-	in.buf.drop(num)
-	in.tell(max(in.told, num))
-	if in.stored() {
-		b.record(&AckedRecord{Handle: in.handle, Num: num})
-	}
+	b.retire(in.sequence, num)
+	in.told = max(in.told, num)
 	if in.far != nil {
 		b.drain(in)
 	}

@@ -68,9 +68,9 @@ func (b *network) onRefresh(from BrokerID, m *RefreshMessage) {
 		return
 	}
 	e.seen = b.now
-	b.edge.acknowledge(e.inbox, min(m.Num, e.next-1)) // A1
+	b.retire(e.sequence, min(m.Num, e.next-1)) // A1
 	if last := e.next - 1; last > m.Num && e.quiet {
-		e.known = last
+		e.outside = last
 		b.tell(from, &HeadMessage{Key: k, Last: last}) // A2
 	}
 	e.quiet = true
@@ -95,7 +95,7 @@ func (b *network) onHead(m *HeadMessage) {
 func (b *source) awayEntries() []*entry {
 	var away []*entry
 	for _, e := range b.entries {
-		if e.session == nil {
+		if e.inbox == nil {
 			away = append(away, e)
 		}
 	}
@@ -120,13 +120,12 @@ func (b *Broker) passLeases() {
 	forgot := false
 	for _, e := range b.source.awayEntries() {
 		if e.seen < before { // L5
-			delete(b.network.routes, e.key)
-			b.edge.dropKey(e.inbox)
+			b.source.dropKey(e)
 			b.stats.ForgottenKeys++
 			forgot = true
 			continue
 		}
-		b.expire(e.inbox, before)
+		b.expire(e.sequence, before)
 	}
 	if forgot {
 		b.source.newStamp()

@@ -34,10 +34,10 @@ func (b *Broker) passTime() {
 		}
 		b.edge.settleLate(s)
 		for _, in := range s.inboxes { // L1: the edge is here, so refreshing is no message
-			if in.entry != nil {
-				in.entry.seen = b.now
+			if in.own {
+				b.source.refresh(in.sequence)
 			}
-			b.expire(in, before)
+			b.expire(in.sequence, before)
 		}
 	}
 	if b.networked {

@@ -189,7 +189,7 @@ func (b *source) advertise(in *Advertise) {
 	b.advertised()
 	for _, s := range b.edge.order {
 		if s.local == nil && s.elsewhere == 0 && s.selects(&b.selectors, r.name) && s.anySub(r.canMatch) {
-			b.enter(s, nil)
+			b.edge.enter(s, nil)
 		}
 	}
 }

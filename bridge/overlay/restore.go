@@ -42,26 +42,26 @@ func (b *Broker) restore(records []Record) {
 		case *EntryRecord:
 			b.source.restoreEntry(r)
 		case *EntryEnded:
-			if in := b.stored(r.Handle); in != nil {
-				b.edge.dropKey(in)
+			if q := b.stored(r.Handle); q != nil {
+				b.drop(q)
 			}
 		case *EntrySubscription:
-			if e := b.source.entries[r.Handle]; e != nil && e.session == nil && r.Subscription != nil {
+			if e := b.source.entries[r.Handle]; e != nil && e.inbox == nil && r.Subscription != nil {
 				b.putSub(e.members, r.Subscription, r.Subscription.Hash(), r.Born).born = r.Born
 			}
 		case *EntrySubscriptionEnded:
-			if e := b.source.entries[r.Handle]; e != nil && e.session == nil && e.members.subs[r.ID] != nil {
+			if e := b.source.entries[r.Handle]; e != nil && e.inbox == nil && e.members.subs[r.ID] != nil {
 				b.takeSub(e.members, e.members.subs[r.ID])
 				e.members.ends++
 			}
 		case *GivenRecord:
 			b.source.restoreGiven(r)
 		case *AckedRecord:
-			if in := b.stored(r.Handle); in != nil {
-				in.buf.drop(r.Num)
-				if in.entry != nil {
-					in.entry.next = max(in.entry.next, r.Num+1)
-				}
+			if q := b.stored(r.Handle); q != nil {
+				q.buf.drop(r.Num)
+			}
+			if e := b.source.entries[r.Handle]; e != nil {
+				e.next = max(e.next, r.Num+1)
 			}
 		case *GapRecord:
 			b.source.restoreGap(r)
@@ -90,12 +90,24 @@ func (b *Broker) restore(records []Record) {
 	b.out, b.records = b.out[:0], b.records[:0]
 }
 
-// stored gives what a handle in records names.
-func (b *Broker) stored(h Handle) *inbox {
+// stored returns what a handle in records names.
+func (b *Broker) stored(h Handle) *sequence {
 	if e := b.source.entries[h]; e != nil {
-		return e.inbox
+		return e.sequence
 	}
-	return b.edge.far[h]
+	if in := b.edge.far[h]; in != nil {
+		return in.sequence
+	}
+	return nil
+}
+
+// drop ends a key whose edge or source is here.
+func (b *Broker) drop(q *sequence) {
+	if q.inbox != nil {
+		b.edge.dropKey(q.inbox)
+	} else {
+		b.source.dropKey(b.source.entries[q.handle])
+	}
 }
 
 func (b *source) restoreEntry(r *EntryRecord) {
@@ -110,27 +122,28 @@ func (b *source) restoreEntry(r *EntryRecord) {
 		if s == nil && !r.Own || b.keys[r.Key] != nil {
 			return
 		}
-		e = &entry{handle: r.Handle, key: r.Key, members: newSet(), buf: &buffer{usage: &b.usage}, next: 1}
-		e.inbox = &inbox{key: r.Key, word: SourceWord(r.Key.Source, r.Key.Stamp), members: e.members, handle: r.Handle, entry: e, buf: e.buf}
+		e = &entry{sequence: b.newSequence(r.Key, newSet(), 0), next: 1}
+		e.handle, e.own = r.Handle, true
 		b.index(e)
 		e.epoch, e.set = r.Epoch, r.Set
 	}
 	switch {
-	case r.Own && e.session != nil:
-		b.moveAway(e)
-	case !r.Own && e.session == nil && s != nil && s.local == nil:
-		b.freeSet(e.members)
-		e.members, e.inbox.members, e.session, e.inbox.session = s.set, s.set, s, s
-		b.edge.addInbox(s, e.inbox)
+	case r.Own && e.inbox != nil:
+		b.edge.release(e.inbox)
+	case !r.Own && e.inbox == nil && s != nil && s.local == nil:
+		in := &inbox{session: s}
+		b.takeHome(e.sequence, in, s.set, false)
+		b.edge.addInbox(s, in)
 	}
 	if e.set != r.Set || len(e.sets) == 0 {
 		e.sets.add(r.Set, r.Epoch)
 	} else {
 		e.sets.touch(r.Epoch)
 	}
-	e.epoch, e.set, e.inbox.ended = r.Epoch, r.Set, r.Ended
-	if e.session != nil {
-		e.session.epoch.Revision = max(e.session.epoch.Revision, r.Set)
+	e.epoch, e.set, e.ended = r.Epoch, r.Set, r.Ended
+	if e.inbox != nil {
+		own := e.inbox.session
+		own.epoch.Revision = max(own.epoch.Revision, r.Set)
 	}
 	e.next = max(e.next, r.Next)
 	e.buf.drop(r.Num)
@@ -184,7 +197,7 @@ func (b *source) restoreGap(r *GapRecord) {
 	if e == nil || r.To < r.From || r.To <= e.buf.num {
 		return
 	}
-	buf := e.buf
+	buf := &e.buf
 	gap := gapItem(max(r.From, buf.num+1), r.To, r.Why, b.now)
 	at, _ := buf.find(gap.from)
 	last := -1
@@ -233,17 +246,19 @@ func (b *Broker) start(lost bool) {
 	}
 	for _, h := range slices.Sorted(maps.Keys(b.source.entries)) {
 		e := b.source.entries[h]
-		e.seen, e.known = b.now, e.next-1
-		if e.session == nil && lost {
-			b.edge.dropKey(e.inbox) // it ends by gone
+		e.seen, e.outside = b.now, e.next-1
+		if e.inbox == nil && lost {
+			b.source.dropKey(e) // it ends by gone
 			continue
 		}
-		b.source.restart(e)
-		if lost && !e.inbox.ended {
-			e.inbox.ended = true
+		if e.inbox == nil {
+			b.source.restart(e.sequence)
+		}
+		if lost && !e.ended {
+			e.ended = true
 			b.source.recordEntry(e)
 		}
-		b.conflateAll(e.inbox)
+		b.conflateAll(e.sequence)
 	}
 	for _, s := range slices.Clone(b.edge.order) {
 		s.seen, s.blind = b.now, true
@@ -252,7 +267,7 @@ func (b *Broker) start(lost bool) {
 		}
 	}
 	for _, h := range slices.Sorted(maps.Keys(b.source.entries)) { // all robots are away now
-		if e := b.source.entries[h]; !e.inbox.ended {
+		if e := b.source.entries[h]; !e.ended {
 			for _, robot := range e.trues.robots() {
 				b.source.endStatesOf(e, robot)
 			}
@@ -279,13 +294,12 @@ func (b *edge) doubt(s *session) (stays bool) {
 	return true
 }
 
-// restart begins an entry's life whose edge is elsewhere: it has no route until
-// the edge renews (S6). One whose store was lost ends by gone.
-func (b *source) restart(e *entry) {
-	if e.session == nil {
-		e.installed = e.set
-		b.install(e, true, nil, e.members.sorted(), nil)
-	}
+// restart begins a key's life. One whose edge is elsewhere has no route until that
+// renews (S6). One whose store was lost ends by gone.
+func (b *source) restart(q *sequence) {
+	e := b.entries[q.handle]
+	e.installed = e.set
+	b.install(e, true, nil, e.members.sorted(), nil)
 }
 
 // startSession finds the session's live key, or makes the one that follows
@@ -298,15 +312,14 @@ func (b *edge) startSession(s *session) {
 		case in.far != nil: // B1: it has no way up
 			b.network.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, hash: s.hash}
 		case !in.ended && s.local == nil:
-			s.local = in.entry
+			s.local = in
 			b.network.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
-			in.entry.installed = in.entry.set
-			b.source.install(in.entry, true, nil, s.sorted(), nil)
+			b.source.restart(in.sequence)
 		case !in.ended:
 			b.leave(in) // no store of ours has two
 		}
 	}
 	if s.local == nil && slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID }) {
-		b.source.enter(s, nil)
+		b.enter(s, nil)
 	}
 }

@@ -136,8 +136,8 @@ func (b *network) broken(r *route, state *LinkState) {
 // registry (S7). It tells whether the key goes on.
 func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	e := b.keys[m.Key]
-	ended := e != nil && e.inbox.ended // its store was lost: it gives no more numbers
-	home := b.home(m.Key)              // an edge that does not know the session's key here asks for another
+	ended := e != nil && e.ended // its store was lost: it gives no more numbers
+	home := b.live(m.Key)        // an edge that does not know the session's key here asks for another
 	forgotten := ended || e == nil && (m.Key.Stamp != b.stamp || m.Known > 0 || home != nil)
 	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
 	unclear := !forgotten && (full || !b.brings(e, m))
@@ -170,8 +170,8 @@ func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 		b.changeMembers(e, nil, m.Set.Put, true)
 		return true
 	}
-	if e.session != nil { // the edge was here: turn hands the inbox over
-		b.moveAway(e)
+	if e.inbox != nil { // the edge was here: turn hands the inbox over
+		b.edge.release(e.inbox)
 	}
 	e.epoch, e.seen = m.Epoch, b.now
 	switch {
@@ -194,7 +194,7 @@ func (b *source) giveRest(from BrokerID, e *entry, m *SubscribeMessage) {
 	if m.Missing != nil {
 		first = max(first, m.Missing.From)
 	}
-	items := b.itemsOf(e.inbox, first, e.next-1)
+	items := b.itemsOf(e.sequence, first, e.next-1)
 	b.countResent(e, items)
 	b.network.replay(from, m.Key, items)
 }
@@ -251,78 +251,4 @@ func (b *source) changeMembers(e *entry, drop []string, put []Member, whole bool
 	b.recordEntry(e)
 	b.forgetStates(e, drop, added)
 	b.install(e, whole, drop, added, added)
-}
-
-// moveAway leaves an entry without its session: the client's edge is elsewhere
-// from now on. The set stays with the entry.
-func (b *source) moveAway(e *entry) {
-	s := e.session
-	copied := newSet()
-	for _, old := range s.sorted() {
-		put := b.putSub(copied, old.Subscription, old.hash, old.born)
-		put.begun, put.since = old.begun, old.since
-	}
-	for _, in := range s.inboxes { // also of others
-		if in.entry != e {
-			in.members = copied
-		}
-	}
-	copied.ends = s.ends + 1
-	if at := slices.Index(s.inboxes, e.inbox); at >= 0 {
-		s.inboxes = slices.Delete(s.inboxes, at, at+1)
-	}
-	s.set, s.local = copied, nil
-	e.session, e.inbox.session = nil, nil
-	e.inbox.told, e.inbox.endTold = 0, false
-	b.recordEntry(e)
-	for _, old := range e.members.sorted() {
-		b.record(&EntrySubscription{Handle: e.handle, Born: old.born, Subscription: old.Subscription})
-	}
-	e.buf.unsend()
-	b.conflateAll(e.inbox)
-}
-
-// rebirth corrects when a subscription began, as the source broker here counts.
-func (b *edge) rebirth(s *session, sub *sub, born uint64) {
-	if sub.born == born {
-		return
-	}
-	sub.born = born
-	if !s.anonymous {
-		b.record(&SubscriptionRecord{Client: s.client, Born: born, Subscription: sub.Subscription})
-	}
-}
-
-// moveHere gives an entry to the client's session: its edge is here from now
-// on. It gives what changes in the set by that.
-func (b *source) moveHere(e *entry, s *session) (drop []string, put []*sub) {
-	old := e.members
-	for _, now := range s.sorted() {
-		before := old.subs[now.ID]
-		if before != nil {
-			b.edge.rebirth(s, now, before.born)
-			now.failed = now.failed || before.failed && before.hash == now.hash
-		}
-		if before == nil || before.hash != now.hash {
-			put = append(put, now)
-		}
-	}
-	for _, before := range old.sorted() {
-		if s.subs[before.ID] == nil {
-			drop = append(drop, before.ID)
-		}
-	}
-	s.ends = max(s.ends, old.ends) + 1
-	s.epoch.Revision = max(s.epoch.Revision, e.set+1)
-	for _, now := range put {
-		if old.subs[now.ID] == nil {
-			b.edge.rebirth(s, now, s.epoch.Revision)
-		}
-	}
-	b.freeSet(old)
-	e.members, e.inbox.members = s.set, s.set
-	e.session, e.inbox.session, s.local = s, s, e
-	e.seen = b.now
-	b.edge.addInbox(s, e.inbox)
-	return drop, put
 }

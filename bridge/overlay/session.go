@@ -32,7 +32,7 @@ type session struct {
 	seen      Instant // when it was last here, while it is absent
 	*set
 	inboxes []*inbox // by key
-	local   *entry   // of the live key at this source broker; nil if there is none
+	local   *inbox   // of the live key at this source broker; nil if there is none
 	pending []pending
 
 	unsure    bool    // a store that lost its end had it: its set may be an old one
@@ -121,17 +121,6 @@ func checkID(what, id string) string {
 	return ""
 }
 
-// live tells whether a name in an item of the given revision still is a
-// subscription of the client: that of the set that it was tested by, if the
-// source is here, and that at which it came, if it is elsewhere.
-func (in *inbox) live(id string, revision uint64) *sub {
-	sub := in.members.subs[id]
-	if sub == nil || in.entry != nil && sub.born > revision || in.entry == nil && sub.begun > revision {
-		return nil
-	}
-	return sub
-}
-
 // liveThere leaves out of what another broker names what has ended since, or
 // was not in the set by which it was tested.
 func (s *set) liveThere(names []protocol.Matched, at Epoch) []protocol.Matched {
@@ -146,24 +135,6 @@ func (s *set) liveThere(names []protocol.Matched, at Epoch) []protocol.Matched {
 		var kept []protocol.Matched
 		for j := range names {
 			if live(names[j].ID) {
-				kept = append(kept, names[j])
-			}
-		}
-		return kept
-	}
-	return names
-}
-
-// liveNames leaves out the names that have ended. It gives the same slice if
-// there are none, and nil if there are no others.
-func (in *inbox) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
-	for i := range names {
-		if in.live(names[i].ID, revision) != nil {
-			continue
-		}
-		var kept []protocol.Matched
-		for j := range names {
-			if in.live(names[j].ID, revision) != nil {
 				kept = append(kept, names[j])
 			}
 		}
@@ -245,7 +216,7 @@ func (b *edge) detach(s *session) {
 	}
 	b.passInPlace(s)
 	for _, in := range s.inboxes {
-		b.conflateAll(in)
+		b.conflateAll(in.sequence)
 	}
 }
 

@@ -205,9 +205,9 @@ func (b *edge) changeSet(s *session, before Hash, drop []string, put, tell []*su
 		s.pending = append(s.pending, p)
 	}
 	if s.local == nil && slices.ContainsFunc(put, b.source.robots.anyCanMatch) { // of the others it is known that none can
-		b.source.enter(s, tell)
+		b.enter(s, tell)
 	} else if s.local != nil {
-		b.source.takeIn(s.local, drop, put, tell)
+		b.change(s, drop, put, tell)
 	}
 	if s.local != nil {
 		for i := range s.pending[len(s.pending)-len(tell):] {
@@ -330,20 +330,25 @@ func (b *source) installed(in *Installed) {
 	}
 	e.installed = max(e.installed, in.Set)
 	e.answered++
-	if s := e.session; s == nil {
+	if e.inbox == nil {
 		b.tellInstalled(e, in)
 	} else {
-		for _, p := range s.pending {
-			if sub := s.subs[p.id]; sub != nil && p.ask <= e.answered {
-				sub.robots = in.Robots[p.id]
-			}
-		}
-		b.edge.settlePending(s)
+		b.edge.installed(e.inbox.session, e.answered, in.Robots)
 	}
 	b.giveEarly(e)
-	if e.session != nil {
-		b.edge.settleStates(e.session)
+	if e.inbox != nil {
+		b.edge.settleStates(e.inbox.session)
 	}
+}
+
+// installed takes how many robots here match subscriptions of a session.
+func (b *edge) installed(s *session, answered uint64, robots map[string]int) {
+	for _, p := range s.pending {
+		if sub := s.subs[p.id]; sub != nil && p.ask <= answered {
+			sub.robots = robots[p.id]
+		}
+	}
+	b.settlePending(s)
 }
 
 // tellInstalled tells an edge that is elsewhere how many robots match.
@@ -393,12 +398,12 @@ func (b *source) runFailed(in *RunFailed) {
 		code = protocol.BadCondition
 	}
 	message := &protocol.Error{Op: protocol.OpError, ID: in.ID, Code: code, Message: in.Message, Position: in.Position}
-	if e.session == nil {
+	if e.inbox == nil {
 		sub.failed = true
 		b.event(e, &EventMessage{Error: message})
 		return
 	}
-	b.edge.tellFailed(e.session, sub, message)
+	b.edge.tellFailed(e.inbox.session, sub, message)
 }
 
 // tellFailed tells a subscription's owner that it failed, once.

@@ -9,25 +9,16 @@ import (
 // entry is a key in the local registry of this source broker: a set that
 // readings are tested against, and the sequence of what matched.
 type entry struct {
-	handle    Handle
-	key       Key
-	session   *session // its client's, if the edge is here
-	members   *set     // the session's if the edge is here, else its own
-	inbox     *inbox
-	buf       *buffer // what is retained. If the edge is here it is the inbox's too
+	*sequence
 	epoch     Epoch
 	set       uint64 // the newest Install.Set: the revision of the set
 	installed uint64 // readings tested by sets up to this one may be numbered
-	asked     uint64 // Installs given out
-	answered  uint64 // of them
 	next      uint64 // the seq to give next
 	seen      Instant
 	sets      setPoints // by Install.Set, those that numbers are still given by
-	points    setPoints // by number
 	trues     trueStates
 	quiet     bool   // nothing was sent since the last refresh (A2)
 	sent      uint64 // the highest number that has gone to another broker
-	known     uint64 // the highest number that anyone beside this broker can know of: a higher one is of what its store has lost
 
 	// What was tested by a set before the matcher had it everywhere: it comes
 	// after all that was tested by the set before.
@@ -50,46 +41,69 @@ func (b *source) newStamp() {
 	b.record(&StampRecord{Stamp: b.stamp})
 }
 
-// outlive sees that keys made from now on are others than one that has ended.
-func (b *source) outlive(k Key) {
+// outlive sees that keys made from now on are others than one that has ended. It
+// returns their stamp.
+func (b *source) outlive(k Key) Stamp {
 	if k.Stamp >= b.stamp {
 		b.stamp = k.Stamp
 		b.newStamp()
 	}
+	return b.stamp
 }
 
-// enter makes a key for the session at this source broker (S7) with the whole
-// set; the matcher is asked how many robots match those of tell.
-func (b *source) enter(s *session, tell []*sub) {
-	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.stamp}
-	if b.network.isDead(key) { // its session ended, and is said again
-		b.outlive(key)
-		key.Stamp = b.stamp
-	}
-	if e := b.home(key); e != nil {
-		if e.session == nil && e.epoch.Compare(s.epoch) < 0 {
-			b.adopt(e, s, 0, tell)
-		} else if e.session == nil { // S1
-			b.edge.attachedElsewhere(s, e.epoch)
-		}
-		return
-	}
-	e := b.newEntry(key, s.set, s.epoch)
-	e.session, e.inbox.session, s.local = s, s, e
-	b.edge.addInbox(s, e.inbox)
-	b.network.routes[key] = &route{key: key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
-	b.recordEntry(e)
-	b.install(e, true, nil, s.sorted(), tell)
-}
-
-// home gives the live key here of a key's session, whatever its stamp; nil if
-// there is none.
-func (b *source) home(k Key) *entry {
+// live returns the key here of a key's session, whatever its stamp, that has not
+// ended; nil if there is none.
+func (b *source) live(k Key) *entry {
 	k.Stamp = 0
-	if e := b.homes[k]; e != nil && !e.inbox.ended {
+	if e := b.homes[k]; e != nil && !e.ended {
 		return e
 	}
 	return nil
+}
+
+// home returns its sequence and the epoch of its set.
+func (b *source) home(k Key) (*sequence, Epoch) {
+	if e := b.live(k); e != nil {
+		return e.sequence, e.epoch
+	}
+	return nil, Epoch{}
+}
+
+func (b *source) revision(q *sequence) uint64 { return b.entries[q.handle].set }
+
+// takeHome gives a key to a session here, whose set is the key's from now on.
+func (b *source) takeHome(q *sequence, in *inbox, members *set, passing bool) {
+	e := b.entries[q.handle]
+	b.freeSet(e.members)
+	e.members, e.seen = members, b.now
+	b.lend(e, in, passing)
+	e.buf.unsend()
+}
+
+// retain keeps a key whose edge is elsewhere from now on, with its set.
+func (b *source) retain(q *sequence) {
+	e := b.entries[q.handle]
+	e.inbox, e.passing = nil, false
+	b.recordEntry(e)
+	for _, old := range e.members.sorted() {
+		b.record(&EntrySubscription{Handle: e.handle, Born: old.born, Subscription: old.Subscription})
+	}
+	e.buf.unsend()
+	b.conflateAll(q)
+}
+
+// refresh says that the edge, which is here, still has the key (L1).
+func (b *source) refresh(q *sequence) { b.entries[q.handle].seen = b.now }
+
+// unsubscribe ends a key whose edge is here.
+func (b *source) unsubscribe(q *sequence) { b.drop(b.entries[q.handle]) }
+
+// dropKey ends a key whose edge is elsewhere.
+func (b *source) dropKey(e *entry) {
+	if !e.ended {
+		delete(b.network.routes, e.key)
+	}
+	b.drop(e)
 }
 
 // index makes an entry be found by its key.
@@ -104,9 +118,8 @@ func (b *source) index(e *entry) {
 // newEntry puts a key into the local registry.
 func (b *source) newEntry(key Key, members *set, epoch Epoch) *entry {
 	b.lastHandle++
-	e := &entry{handle: b.lastHandle, key: key, members: members, epoch: epoch, set: epoch.Revision, next: 1, seen: b.now}
-	e.buf = &buffer{usage: &b.usage}
-	e.inbox = &inbox{key: key, word: SourceWord(key.Source, key.Stamp), members: members, handle: e.handle, entry: e, buf: e.buf}
+	e := &entry{sequence: b.newSequence(key, members, 0), epoch: epoch, set: epoch.Revision, next: 1, seen: b.now}
+	e.handle, e.own = b.lastHandle, true
 	e.sets.add(e.set, epoch)
 	b.index(e)
 	return e
@@ -118,13 +131,11 @@ func (b *source) newSetOf(e *entry) {
 	e.sets.add(e.set, e.epoch)
 }
 
-// takeIn takes a change of the set (S7). The change is a point in the
-// sequence: see installed.
-func (b *source) takeIn(e *entry, drop []string, put, tell []*sub) {
-	e.epoch = e.session.epoch
-	if r := b.network.routes[e.key]; r != nil {
-		r.epoch, r.hash = e.epoch, e.members.hash
-	}
+// update takes a change of a set whose edge is here (S7). The change is a point in
+// the sequence: see installed.
+func (b *source) update(q *sequence, epoch Epoch, drop []string, put, tell []*sub) {
+	e := b.entries[q.handle]
+	e.epoch = epoch
 	if len(drop)+len(put) > 0 {
 		b.newSetOf(e)
 	} else {
@@ -150,15 +161,31 @@ func (b *source) install(e *entry, whole bool, drop []string, put, tell []*sub) 
 }
 
 func (b *source) recordEntry(e *entry) {
-	if e.inbox.stored() {
+	if e.stored() {
 		b.record(&EntryRecord{
-			Handle: e.handle, Key: e.key, Epoch: e.epoch, Set: e.set, Next: e.next, Num: e.buf.num, Ended: e.inbox.ended, Own: e.session == nil,
+			Handle: e.handle, Key: e.key, Epoch: e.epoch, Set: e.set, Next: e.next, Num: e.buf.num, Ended: e.ended, Own: e.inbox == nil,
 		})
 	}
 }
 
-// remove takes a key out of the local registry, with all it retained.
-func (b *source) remove(e *entry) {
+// subscribe makes a key for a session here (S7), with its whole set; the matcher is
+// asked how many robots match those of tell.
+func (b *source) subscribe(in *inbox, key Key, epoch Epoch, members *set, passing bool, tell []*sub) {
+	e := b.newEntry(key, members, epoch)
+	b.lend(e, in, passing)
+	b.recordEntry(e)
+	b.install(e, true, nil, members.sorted(), tell)
+}
+
+// lend has an inbox here send from what an entry retains.
+func (b *source) lend(e *entry, in *inbox, passing bool) {
+	in.sequence = e.sequence
+	e.inbox, e.passing = in, passing
+}
+
+// drop takes a key out of the local registry, with all it retained.
+func (b *source) drop(e *entry) {
+	b.dropEarly(e)
 	delete(b.entries, e.handle)
 	b.usage.keys--
 	if b.keys[e.key] == e {
@@ -168,17 +195,16 @@ func (b *source) remove(e *entry) {
 	if k.Stamp = 0; b.homes[k] == e {
 		delete(b.homes, k)
 	}
-	if s := e.session; s == nil {
+	if e.inbox == nil {
 		b.freeSet(e.members)
-	} else if s.local == e {
-		s.local = nil
 	}
-	if !e.inbox.ended {
+	if !e.ended {
 		b.put(&Uninstall{Handle: e.handle})
 	}
-	if e.inbox.stored() {
+	if e.stored() {
 		b.record(&EntryEnded{Handle: e.handle})
 	}
+	e.buf.free()
 }
 
 // matched gives each key that a reading matched its next number.
@@ -192,11 +218,11 @@ func (b *source) matched(m *Matched) {
 	for i := range m.Hits {
 		hit := &m.Hits[i]
 		e := b.entries[hit.Handle]
-		if e == nil || e.inbox.ended {
+		if e == nil || e.ended {
 			b.stats.Stray++ // the key has ended while the reading was tested
 			continue
 		}
-		names := e.inbox.liveNames(hit.Names, hit.Set)
+		names := e.liveNames(hit.Names, hit.Set)
 		switch {
 		case len(names) == 0:
 			b.stats.Stray++
@@ -218,34 +244,38 @@ func (b *source) give(e *entry, r *Reading, names []protocol.Matched, revision u
 	e.points.add(seq, e.sets.at(revision))
 	size := itemSize(r, names)
 	if size > b.cfg.Inbox.Bytes {
-		b.lose(e.inbox, seq, seq)
+		b.lose(e, seq, seq)
 		return given
 	}
-	if e.inbox.stored() {
+	if e.stored() {
 		if given == nil {
 			given = b.newGiven(r)
 		}
 		given.Hits = append(given.Hits, GivenHit{Handle: e.handle, Seq: seq, Revision: revision, Names: names})
 	}
 	e.buf.push(seq, r, e.buf.share(names, revision, e.members.ends, namesSize(names)), b.now)
-	b.sendDown(e, r, newHit(e.key, seq, e.points.at(seq), names))
-	b.edge.pump(e.inbox)
+	if in := e.inbox; in != nil {
+		b.edge.pump(in)
+	} else {
+		b.sendDown(e, r, newHit(e.key, seq, e.points.at(seq), names))
+	}
 	if e.buf.next < len(e.buf.items) {
-		b.bound(e.inbox)
+		b.bound(e.sequence)
 	}
 	return given
 }
 
 // lose declares numbers that were given but cannot be held.
-func (b *source) lose(in *inbox, from, to uint64) {
+func (b *source) lose(e *entry, from, to uint64) {
 	b.stats.Lost[WhyOverflow] += to - from + 1
-	g := in.buf.pushGap(from, to, WhyOverflow, b.now)
-	b.recordGap(in, g, from)
-	if in.session == nil && in.entry != nil {
-		in.entry.quiet, in.entry.known = false, to
-		b.network.towards(in.key, []Item{{Kind: ItemGap, From: from, To: to, Why: WhyOverflow}}, "")
+	g := e.buf.pushGap(from, to, WhyOverflow, b.now)
+	b.recordGap(e.sequence, g, from)
+	if e.inbox != nil {
+		b.edge.pump(e.inbox)
+		return
 	}
-	b.edge.pump(in)
+	e.quiet, e.outside = false, to
+	b.network.towards(e.key, []Item{{Kind: ItemGap, From: from, To: to, Why: WhyOverflow}}, "")
 }
 
 // holdEarly keeps what was tested by a set that is not in force yet. When
@@ -272,7 +302,7 @@ func (b *source) giveEarly(e *entry) {
 		e.next += e.earlyLost
 		b.stats.Given += e.earlyLost
 		e.earlyLost = 0
-		b.lose(e.inbox, from, e.next-1)
+		b.lose(e, from, e.next-1)
 	}
 	if len(e.early) == 0 {
 		return
@@ -286,7 +316,7 @@ func (b *source) giveEarly(e *entry) {
 		}
 		e.earlyBytes -= w.size
 		b.usage.early -= int64(w.size)
-		if names := e.inbox.liveNames(w.names, w.set); len(names) > 0 {
+		if names := e.liveNames(w.names, w.set); len(names) > 0 {
 			b.give(e, w.reading, names, w.set, nil)
 		}
 	}
@@ -297,24 +327,4 @@ func (b *source) dropEarly(e *entry) {
 		b.usage.early -= int64(w.size)
 	}
 	e.early, e.earlyBytes, e.earlyLost = nil, 0, 0
-}
-
-// adopt brings a key home whose client has attached here (S5, or S4 after a
-// crash): what the source retains becomes its inbox.
-func (b *source) adopt(e *entry, s *session, num uint64, tell []*sub) {
-	drop, put := b.moveHere(e, s)
-	e.buf.unsend()
-	b.edge.acknowledge(e.inbox, num)
-	e.inbox.told, e.inbox.resumed = e.buf.num, e.buf.num
-	r := b.network.routes[e.key]
-	if r == nil {
-		r = &route{key: e.key}
-		b.network.routes[e.key] = r
-	}
-	old := r.down
-	r.down, r.up, r.rest = b.cfg.ID, "", nil
-	b.takeIn(e, drop, put, tell)
-	if old != "" && old != b.cfg.ID {
-		b.network.fetch(old, e.key, r.epoch, e.buf.num, FetchID{}, "")
-	}
 }

@@ -94,7 +94,7 @@ func (t trueStates) robots() []string {
 func (b *source) endStates(robot string) {
 	var with []*entry
 	for _, e := range b.entries {
-		if len(e.trues) > 0 && !e.inbox.ended {
+		if len(e.trues) > 0 && !e.ended {
 			with = append(with, e)
 		}
 	}
@@ -114,7 +114,7 @@ func (b *source) endStatesOf(e *entry, robot string) {
 	for i, names := range all {
 		again := *readings[i]
 		again.Arrived, again.refs = 0, 0
-		if names = e.inbox.liveNames(names, e.set); len(names) == 0 {
+		if names = e.liveNames(names, e.set); len(names) == 0 {
 			continue
 		}
 		b.giveOr(e, &again, names)
@@ -128,7 +128,7 @@ func (b *source) forgetStates(e *entry, drop []string, put []*sub) {
 			return
 		}
 		delete(e.trues, id)
-		if e.inbox.stored() {
+		if e.stored() {
 			b.record(&StatesEnded{Handle: e.handle, ID: id})
 		}
 	}
@@ -252,24 +252,39 @@ func (b *edge) settleStates(s *session) {
 // So it is stored as passed over, and passed over when the connection ends.
 func (b *edge) tellInPlace(s *session, st *farState, id string) {
 	if s.local == nil {
-		b.source.enter(s, nil)
+		b.enter(s, nil)
 	}
-	e := s.local
-	if e == nil || s.conn == nil || e.set > e.installed {
+	in := s.local
+	if in == nil || s.conn == nil {
 		return
 	}
-	no, seq := false, e.next
+	no := false
 	r := *st.reading
 	r.Arrived, r.refs = 0, 0
-	if given := b.source.give(e, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}}, e.set, nil); given != nil {
-		b.record(&PassedRecord{Handle: e.handle, From: seq, To: seq})
-	}
-	if i, found := e.buf.find(seq); found && i >= e.buf.next { // something waits before it, or the window has no room
-		b.pass(e.inbox, i)
-		e.buf.trim()
+	seq, given := b.source.givePassing(in.sequence, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}})
+	if !given {
 		return
 	}
-	st.over, st.by = seq, e.inbox.word
+	if i, found := in.buf.find(seq); found && i >= in.buf.next { // something waits before it, or the window has no room
+		b.pass(in.sequence, i)
+		in.buf.trim()
+		return
+	}
+	st.over, st.by = seq, in.word
+}
+
+// givePassing gives a notification that is stored as passed over, unless a set is not
+// in force yet.
+func (b *source) givePassing(q *sequence, r *Reading, names []protocol.Matched) (seq uint64, given bool) {
+	e := b.entries[q.handle]
+	if e.set > e.installed {
+		return 0, false
+	}
+	seq = e.next
+	if b.give(e, r, names, e.set, nil) != nil {
+		b.record(&PassedRecord{Handle: e.handle, From: seq, To: seq})
+	}
+	return seq, true
 }
 
 // passInPlace passes over what was told in the place of source brokers and not
@@ -277,7 +292,7 @@ func (b *edge) tellInPlace(s *session, st *farState, id string) {
 func (b *edge) passInPlace(s *session) {
 	for _, of := range s.states { // each by itself: order decides nothing
 		for _, st := range of {
-			if in := s.inboxOf(st.by); in != nil && in.entry != nil {
+			if in := s.inboxOf(st.by); in != nil && in.own {
 				if i, found := in.buf.find(st.over); found && st.over > in.buf.num {
 					in.buf.kill(i)
 				}
@@ -337,7 +352,7 @@ func (b *edge) askAgain(s *session, v *roster, robot string) {
 	for _, again := range all {
 		again.Key = in.key
 		if v.broker == b.cfg.ID {
-			b.source.giveAgain(in.entry, &again)
+			b.source.onAgain(&again)
 		} else if !slices.Contains(v.again, again) {
 			v.again = append(v.again, again)
 			v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
@@ -367,7 +382,7 @@ func (b *edge) askAll(s *session, id BrokerID) {
 // onAgain is what a source broker does then.
 func (b *source) onAgain(again *StateAgain) {
 	e := b.keys[again.Key]
-	if a := b.own.robots[again.Robot]; e != nil && !e.inbox.ended && a != nil && a.Up {
+	if a := b.own.robots[again.Robot]; e != nil && !e.ended && a != nil && a.Up {
 		b.giveAgain(e, again)
 	}
 }
@@ -383,7 +398,7 @@ func (b *source) giveAgain(e *entry, again *StateAgain) {
 		}
 		r := *st.reading
 		r.Arrived, r.refs = 0, 0
-		if names := e.inbox.liveNames([]protocol.Matched{{ID: id, State: &yes, Values: st.values}}, e.set); len(names) > 0 {
+		if names := e.liveNames([]protocol.Matched{{ID: id, State: &yes, Values: st.values}}, e.set); len(names) > 0 {
 			b.giveOr(e, &r, names)
 		}
 	}

@@ -60,7 +60,7 @@ func TestStatesAfterAKill(t *testing.T) {
 	}
 	begin()
 	step(&Hello{Conn: 1, Client: "c", Subscriptions: []*Subscription{change("a", "x"), change("b", "x"), change("c", "x")}})
-	session, word := b.edge.order[0].birth.String(), b.edge.order[0].local.inbox.word
+	session, word := b.edge.order[0].birth.String(), b.edge.order[0].local.word
 	state("r1", 1, true, "a", "b", "c")
 	state("r2", 2, true, "a")
 	state("r2", 3, false, "a")

@@ -202,7 +202,7 @@ func (b *edge) handTold(s *session) {
 	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
 		m.Away = append(m.Away, AwayRobot{robot, s.away[robot]})
 	}
-	if e := b.source.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}); e != nil {
+	if e := b.source.live(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}); e != nil {
 		for _, id := range slices.Sorted(maps.Keys(e.trues)) {
 			for _, robot := range slices.Sorted(maps.Keys(e.trues[id])) {
 				st := e.trues[id][robot]

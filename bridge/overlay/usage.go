@@ -143,17 +143,19 @@ func (b *Broker) relieve() {
 		return
 	}
 	free := min(maxRelief, min(b.cfg.Memory, b.cfg.Disk)/32)
-	for _, in := range b.yielding() {
-		before := in.buf.count
+	for _, q := range b.yielding() {
+		before := q.buf.count
 		for {
-			if _, over = b.over(free); !over || !b.giveUp(in, WhyOverflow) {
+			if _, over = b.over(free); !over || !b.giveUp(q, WhyOverflow) {
 				break
 			}
 		}
-		if in.buf.count < before {
+		if q.buf.count < before {
 			b.stats.GaveWay[limit]++
-			in.buf.trim()
-			b.edge.pump(in)
+			q.buf.trim()
+			if q.inbox != nil {
+				b.edge.pump(q.inbox)
+			}
 		}
 		if !over {
 			return
@@ -162,41 +164,33 @@ func (b *Broker) relieve() {
 	b.strained = b.now + Instant(b.cfg.Heartbeat)/8 // what is on its way to clients, and what they are, stays
 }
 
-// yielding lists the inboxes that have something to give up, in the order in
+// yielding lists the sequences that have something to give up, in the order in
 // which they give way.
-func (b *Broker) yielding() []*inbox {
-	type place struct {
-		*inbox
-		absent bool
-		since  Instant
-	}
-	var all []place
+func (b *Broker) yielding() []*sequence {
+	var all []*sequence
 	for _, s := range b.edge.order {
 		for _, in := range s.inboxes {
 			if in.buf.count > in.buf.flight.count {
-				all = append(all, place{in, s.conn == nil, s.seen})
+				all = append(all, in.sequence)
 			}
 		}
 	}
 	for _, e := range b.source.awayEntries() {
 		if e.buf.count > 0 {
-			all = append(all, place{inbox: e.inbox})
+			all = append(all, e.sequence)
 		}
 	}
-	slices.SortStableFunc(all, func(p, q place) int {
+	absent := func(q *sequence) bool { return q.inbox != nil && q.inbox.session.conn == nil }
+	slices.SortStableFunc(all, func(p, q *sequence) int {
 		switch {
-		case p.absent != q.absent && p.absent:
+		case absent(p) != absent(q) && absent(p):
 			return -1
-		case p.absent != q.absent:
+		case absent(p) != absent(q):
 			return 1
-		case p.absent:
-			return cmp.Compare(p.since, q.since)
+		case absent(p):
+			return cmp.Compare(p.inbox.session.seen, q.inbox.session.seen)
 		}
 		return cmp.Compare(q.buf.bytes, p.buf.bytes)
 	})
-	inboxes := make([]*inbox, len(all))
-	for i := range all {
-		inboxes[i] = all[i].inbox
-	}
-	return inboxes
+	return all
 }

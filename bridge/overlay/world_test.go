@@ -286,7 +286,7 @@ func (w *world) observe(r Record, early map[Handle]bool) {
 			k.lost[seq] = true
 		}
 		k.last = max(k.last, r.To)
-		in := w.b.source.entries[r.Handle].inbox
+		in := w.b.source.entries[r.Handle]
 		full := in.buf.count >= w.cfg.Inbox.Count-1 || in.buf.bytes+400 > w.b.cfg.Inbox.Bytes || w.cfg.Disk > 0
 		if r.Why == WhyOverflow && !full && !early[r.Handle] {
 			w.t.Fatalf("a gap %d…%d although only %d (%d bytes) wait", r.From, r.To, in.buf.count, in.buf.bytes)
