@@ -17,19 +17,18 @@ import (
 // rooms says which rooms each room may import beside itself: imports run one
 // way, so that the folders are the architecture. The longest prefix counts.
 var rooms = map[string][]string{
-	"cmd":                     {"bridge", "clients", "sim", "subscribe", "player", "worlds", "problem"},
-	"bridge":                  {"subscribe", "player", "problem"},
+	"cmd":                     {"bridge", "clients", "sim", "subscribe", "player", "worlds"},
+	"bridge":                  {"subscribe", "player"},
 	"bridge/overlay":          {"subscribe/protocol"},
 	"bridge/attach":           {"subscribe/protocol"},
 	"bridge/push/callboardv1": {"bridge/attach", "subscribe/protocol"},
 	"clients/go":              {"subscribe/protocol", "player/deadline"},
 	"clients/web":             {},
-	"sim":                     {"problem"},
-	"sim/simdriver":           {"player", "problem"},
-	"subscribe":               {"player", "problem"},
-	"subscribe/protocol":      {"problem"},
-	"player":                  {"problem"},
-	"problem":                 {},
+	"sim":                     {"player/problem"},
+	"sim/simdriver":           {"player"},
+	"subscribe":               {"player"},
+	"subscribe/protocol":      {"player/problem"},
+	"player":                  {},
 	"worlds":                  {},
 }
 
@@ -37,7 +36,7 @@ var rooms = map[string][]string{
 var apart = []string{"bridge/overlay", "bridge/attach", "bridge/push/callboardv1", "subscribe/protocol", "clients/go"}
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
-var pure = []string{"problem", "problem/lexer", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface"}
+var pure = []string{"player/problem", "player/problem/lexer", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface"}
 
 // impure are the packages that a pure room may not import.
 var impure = []string{"net", "os", "sync", "net/http", "log", "log/slog", "math/rand", "context"}

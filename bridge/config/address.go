@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"callboard/player"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // maxName bounds the names of robots, brokers and tokens, in bytes.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"callboard/player/playercfg"
+	"callboard/player/problem"
 	"callboard/player/regular"
-	"callboard/problem"
 	"callboard/subscribe"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"callboard/player/problem"
 	"callboard/player/regular"
-	"callboard/problem"
 
 	"github.com/BurntSushi/toml"
 )

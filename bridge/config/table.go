@@ -1,7 +1,7 @@
 package config
 
 import (
-	"callboard/problem"
+	"callboard/player/problem"
 	"fmt"
 	"maps"
 	"slices"

@@ -15,8 +15,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"callboard/player/problem"
 	"callboard/player/regular"
-	"callboard/problem"
 )
 
 // checks collects what is wrong with a configuration.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"callboard/bridge/record"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // whole is how many readings a process has recorded when it says so.

@@ -22,8 +22,8 @@ import (
 	"callboard/bridge/record"
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 func TestMain(m *testing.M) {

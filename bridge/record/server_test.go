@@ -21,8 +21,8 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playertest"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // patience is how long a test waits for what should come at once.

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"callboard/player"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 	"callboard/subscribe/query"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"callboard/bridge/search"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"callboard/bridge/config"
+	"callboard/player/problem"
 	"callboard/player/regular"
-	"callboard/problem"
 	"callboard/sim/worldfile"
 	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"

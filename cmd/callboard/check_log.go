@@ -8,9 +8,9 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
+	"callboard/player/problem"
 	"callboard/player/regular"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // log checks a Player log, line by line. Faults of many lines are told once,

@@ -13,9 +13,9 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/mcap"
+	"callboard/player/problem"
 	"callboard/player/regular"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // mostTold is how many problems of a file are printed; the others are counted.

@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // nearest gives the name that word was perhaps meant to be, "" if none is

@@ -11,8 +11,8 @@ import (
 
 	"callboard/bridge/config"
 	"callboard/bridge/search"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
 	"callboard/subscribe/view"

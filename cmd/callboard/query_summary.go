@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"callboard/bridge/search"
-	"callboard/problem"
+	"callboard/player/problem"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"

@@ -15,7 +15,7 @@ import (
 	"callboard/bridge/gateway"
 	"callboard/bridge/spool"
 	"callboard/clients/web"
-	"callboard/problem"
+	"callboard/player/problem"
 
 	"github.com/urfave/cli/v2"
 )

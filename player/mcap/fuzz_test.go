@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"callboard/player/mcap"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // FuzzRead reads any bytes, from the beginning and by the index: nothing

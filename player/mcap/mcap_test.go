@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"callboard/player/mcap"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // message is a message with its channel's topic, to compare.

@@ -3,7 +3,7 @@ package mcap
 import (
 	"bufio"
 	"bytes"
-	"callboard/problem"
+	"callboard/player/problem"
 	"encoding/binary"
 	"errors"
 	"fmt"

@@ -1,7 +1,7 @@
 package mcap
 
 import (
-	"callboard/problem"
+	"callboard/player/problem"
 	"encoding/binary"
 	"errors"
 	"fmt"

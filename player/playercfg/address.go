@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"callboard/player"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 const defaultPort = player.DefaultPort

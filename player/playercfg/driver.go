@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"callboard/player"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // Driver is a driver section.

@@ -1,6 +1,6 @@
 package playercfg
 
-import "callboard/problem"
+import "callboard/player/problem"
 
 // ParseAddress reads a device address alone.
 func ParseAddress(text string, port int) (Address, error) {

@@ -1,7 +1,7 @@
 package playercfg
 
 import (
-	"callboard/problem"
+	"callboard/player/problem"
 	"strings"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"callboard/player/playercfg"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 func load(t *testing.T, text string) (*playercfg.File, problem.List) {

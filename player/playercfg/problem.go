@@ -1,7 +1,7 @@
 package playercfg
 
 import (
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // maxProblems bounds what is told about one configuration, of each severity.

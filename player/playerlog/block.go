@@ -6,7 +6,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // Choice is what is to be made of the lines of an interface.

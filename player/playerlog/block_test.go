@@ -20,7 +20,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // asText words all that a log has in it: messages, oddities and problems.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"callboard/player/playerlog"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // FuzzReader: any bytes are lines and problems with places, up to the end or an

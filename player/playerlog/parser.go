@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"callboard/player"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // prefixTokens is the number of tokens before the payload: time, host, robot,

@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"callboard/player"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // Limits of Player's own reader.

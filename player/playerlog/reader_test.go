@@ -19,7 +19,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // told reads a text and writes down what comes: messages, oddities, faults.

@@ -10,8 +10,8 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 const (

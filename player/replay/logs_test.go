@@ -10,9 +10,9 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
+	"callboard/player/problem"
 	"callboard/player/replay"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // TestLogsOfRealPlayer replays what Player's own writelog has written, and what

@@ -6,7 +6,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/playerlog"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // Choice is what is to be made of the messages of an interface.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"callboard/player"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // toldByBlocks reads a run by blocks and writes down what comes.

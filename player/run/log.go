@@ -10,7 +10,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // lookAhead is how far into a log that does not tell its robots the reader

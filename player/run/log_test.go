@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"callboard/player"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // file makes a run of a text.

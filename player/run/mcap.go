@@ -11,7 +11,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/mcap"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // mcapSource gives the records of an MCAP file.

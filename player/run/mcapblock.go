@@ -7,7 +7,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // mcapBlockSize is how many bytes of messages a block has about.

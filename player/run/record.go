@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"callboard/player"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // Kind is what a Record tells.

@@ -9,7 +9,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // Survey is what a whole run has.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"callboard/player/mcap"
+	"callboard/player/problem"
 	"callboard/player/regular"
-	"callboard/problem"
 )
 
 // maxWorld is how many bytes the files of a world may have.

@@ -17,8 +17,8 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/mcap"
+	"callboard/player/problem"
 	"callboard/player/run"
-	"callboard/problem"
 )
 
 // open makes a run of bytes.

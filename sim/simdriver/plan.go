@@ -7,7 +7,7 @@ import (
 
 	"callboard/player"
 	"callboard/player/playercfg"
-	"callboard/problem"
+	"callboard/player/problem"
 	"callboard/sim/worldfile"
 )
 

@@ -12,7 +12,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playercfg"
-	"callboard/problem"
+	"callboard/player/problem"
 	"callboard/sim"
 	"callboard/sim/worldfile"
 

@@ -1,6 +1,6 @@
 package worldfile
 
-import "callboard/problem"
+import "callboard/player/problem"
 
 // File is a world file as parsed: includes spliced in, macros applied.
 type File struct {

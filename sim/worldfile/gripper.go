@@ -1,7 +1,7 @@
 package worldfile
 
 import (
-	"callboard/problem"
+	"callboard/player/problem"
 	"math"
 )
 

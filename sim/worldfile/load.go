@@ -1,6 +1,6 @@
 package worldfile
 
-import "callboard/problem"
+import "callboard/player/problem"
 
 // Open opens a file by a name that is relative as the world file's own name is,
 // or absolute, and gives its bytes. Only Load calls it, while it runs.

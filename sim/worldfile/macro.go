@@ -1,8 +1,8 @@
 package worldfile
 
 import (
-	"callboard/problem"
-	"callboard/problem/lexer"
+	"callboard/player/problem"
+	"callboard/player/problem/lexer"
 	"fmt"
 )
 

@@ -2,7 +2,7 @@ package worldfile
 
 import (
 	"bytes"
-	"callboard/problem"
+	"callboard/player/problem"
 	"fmt"
 	"image"
 	"image/color"

@@ -1,7 +1,7 @@
 package worldfile
 
 import (
-	"callboard/problem/lexer"
+	"callboard/player/problem/lexer"
 	"fmt"
 )
 

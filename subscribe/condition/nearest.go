@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"callboard/player"
-	"callboard/problem"
+	"callboard/player/problem"
 	"callboard/subscribe/view"
 )
 

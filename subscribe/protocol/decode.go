@@ -2,7 +2,7 @@ package protocol
 
 import (
 	"bytes"
-	"callboard/problem"
+	"callboard/player/problem"
 	"encoding/json"
 	"errors"
 	"fmt"

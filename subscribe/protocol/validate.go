@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"callboard/problem"
+	"callboard/player/problem"
 	"fmt"
 	"math"
 	"path"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"callboard/problem"
+	"callboard/player/problem"
 )
 
 // Kind of a token.
