@@ -167,33 +167,6 @@ func (p *client) hasHad(n *overlay.Notify) {
 	}
 }
 
-// outOfReach lets periods pass in which nothing changes: who has got readings of a
-// source broker that is out of reach by then has been told that its robot is away,
-// if any broker in reach has ever heard of that broker's robots.
-func (s *schedule) outOfReach() {
-	s.settle()
-	for range 8 {
-		s.period()
-		s.settle()
-	}
-	for _, p := range s.clients {
-		if _, still := s.held[p.at]; still || !p.lists || !p.connected() || p.next != nil || p.doubted || len(p.subs) == 0 {
-			continue
-		}
-		reached := s.reachedFrom(p.at)
-		for _, i := range s.sources {
-			robot := robotName(i)
-			if _, had := p.had[robot]; !had || reached[i] || !s.heardBy(reached, i) {
-				continue
-			}
-			s.marks["out of reach"]++
-			if !p.processed.away[robot] {
-				failf("%s was not told that %s is away, whose broker has been out of reach for 8 periods", p.name, robot)
-			}
-		}
-	}
-}
-
 // hearRobots notes of which source brokers' robots a broker is told.
 func (c *cluster) hearRobots(i int, messages []overlay.Message) {
 	for _, m := range messages {
