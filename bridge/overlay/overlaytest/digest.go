@@ -3,15 +3,16 @@ package overlaytest
 import (
 	"cmp"
 	"fmt"
-	"math"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 )
 
-// digest is the hash of a trace (64 bits: FNV-1a for texts, and for numbers a
-// multiplication each, which is what most of a trace is). Two runs that have the
-// same one did the same.
+// digest is the hash of a trace (64 bits, a multiplication for each number and
+// for each eight bytes of a text). Two runs that have the same one did the same.
 type digest uint64
 
 const newDigest digest = 14695981039346656037
@@ -22,96 +23,148 @@ func (d *digest) number(n uint64) {
 }
 
 func (d *digest) text(s string) {
-	h := uint64(*d)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	*d = digest(h)
 	d.number(uint64(len(s)))
-}
-
-// all takes in what a broker gives out or stores, as a whole. It goes through
-// values by reflection, so that no field can be forgotten.
-func (d *digest) all(v any) {
-	value := reflect.ValueOf(v)
-	d.text(shapeOf(value.Type()).name)
-	d.value(value)
-}
-
-// shape is what the digest needs to know of a type.
-type shape struct {
-	name   string
-	fields []int // of a struct: those that others can see
-}
-
-var shapes sync.Map // reflect.Type → *shape
-
-func shapeOf(t reflect.Type) *shape {
-	if known, ok := shapes.Load(t); ok {
-		return known.(*shape)
+	for ; len(s) >= 8; s = s[8:] {
+		d.number(uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56)
 	}
-	s := &shape{name: t.String()}
-	if t.Kind() == reflect.Struct {
-		for i := range t.NumField() {
-			if t.Field(i).IsExported() {
-				s.fields = append(s.fields, i)
+	rest := uint64(0)
+	for i := range len(s) {
+		rest = rest<<8 | uint64(s[i])
+	}
+	d.number(rest)
+}
+
+// all takes in what a broker gives out or stores, as a whole.
+func (d *digest) all(v any) { takeInterface(reflect.TypeFor[any](), d, unsafe.Pointer(&v)) }
+
+// taker takes the value at a place into a digest.
+type taker func(d *digest, at unsafe.Pointer)
+
+// pointee is how what a pointer in an interface points to is taken.
+type pointee struct {
+	name uint64 // of the pointer's type, as a hash
+	take taker
+}
+
+// pointees are those that have been made, by the first word of the interface,
+// which stands for its type. The map is replaced, not changed.
+var (
+	pointees     atomic.Pointer[map[unsafe.Pointer]*pointee]
+	makePointees sync.Mutex
+)
+
+// takeInterface takes the pointer that an interface of type t has.
+func takeInterface(t reflect.Type, d *digest, at unsafe.Pointer) {
+	words := (*[2]unsafe.Pointer)(at)
+	if words[0] == nil {
+		return
+	}
+	known := pointees.Load()
+	var p *pointee
+	if known != nil {
+		p = (*known)[words[0]]
+	}
+	if p == nil {
+		p = makePointee(words[0], reflect.NewAt(t, at).Elem().Elem().Type())
+	}
+	d.number(p.name)
+	if words[1] != nil {
+		p.take(d, words[1])
+	}
+}
+
+func makePointee(word unsafe.Pointer, t reflect.Type) *pointee {
+	makePointees.Lock()
+	defer makePointees.Unlock()
+	if t.Kind() != reflect.Pointer {
+		panic(fmt.Sprintf("overlaytest: a trace has a %s in an interface", t))
+	}
+	name := newDigest
+	name.text(t.String())
+	p := &pointee{uint64(name), takerOf(t.Elem())}
+	all := map[unsafe.Pointer]*pointee{word: p}
+	if known := pointees.Load(); known != nil {
+		maps.Copy(all, *known)
+	}
+	pointees.Store(&all)
+	return p
+}
+
+// takerOf returns what takes values of a type. It is made by reflection, so that
+// no field can be forgotten, but once for each type: a schedule has tens of
+// thousands of values.
+func takerOf(t reflect.Type) taker {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Uint8:
+		return func(d *digest, at unsafe.Pointer) { d.number(uint64(*(*uint8)(at))) }
+	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64, reflect.Float64:
+		return func(d *digest, at unsafe.Pointer) { d.number(*(*uint64)(at)) }
+	case reflect.String:
+		return func(d *digest, at unsafe.Pointer) { d.text(*(*string)(at)) }
+	case reflect.Pointer:
+		take := takerOf(t.Elem())
+		return func(d *digest, at unsafe.Pointer) {
+			if to := *(*unsafe.Pointer)(at); to != nil {
+				take(d, to)
 			}
 		}
-	}
-	shapes.Store(t, s)
-	return s
-}
-
-func (d *digest) value(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Bool:
-		if v.Bool() {
-			d.number(1)
-		} else {
-			d.number(0)
-		}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		d.number(uint64(v.Int()))
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		d.number(v.Uint())
-	case reflect.Float32, reflect.Float64:
-		d.number(math.Float64bits(v.Float()))
-	case reflect.String:
-		d.text(v.String())
-	case reflect.Pointer:
-		if !v.IsNil() {
-			d.value(v.Elem())
-		}
 	case reflect.Interface:
-		if !v.IsNil() {
-			d.text(shapeOf(v.Elem().Type()).name)
-			d.value(v.Elem())
-		}
+		return func(d *digest, at unsafe.Pointer) { takeInterface(t, d, at) }
 	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			d.text(string(v.Bytes()))
-			return
+		if t.Elem().Kind() == reflect.Uint8 {
+			return func(d *digest, at unsafe.Pointer) { d.text(string(*(*[]byte)(at))) }
 		}
-		d.number(uint64(v.Len()))
-		for i := range v.Len() {
-			d.value(v.Index(i))
+		take, size := takerOf(t.Elem()), t.Elem().Size()
+		return func(d *digest, at unsafe.Pointer) {
+			all := *(*[]byte)(at) // its length is that of the elements
+			d.number(uint64(len(all)))
+			for i := range len(all) {
+				take(d, unsafe.Add(unsafe.Pointer(unsafe.SliceData(all)), uintptr(i)*size))
+			}
 		}
 	case reflect.Struct:
-		for _, i := range shapeOf(v.Type()).fields {
-			d.value(v.Field(i))
-		}
+		return takerOfStruct(t)
 	case reflect.Map:
-		if v.Type().Key().Kind() != reflect.String {
-			panic(fmt.Sprintf("overlaytest: a trace has a %s", v.Type()))
+		return takerOfMap(t)
+	}
+	panic(fmt.Sprintf("overlaytest: a trace has a %s", t))
+}
+
+// takerOfStruct takes the fields that others can see.
+func takerOfStruct(t reflect.Type) taker {
+	type field struct {
+		offset uintptr
+		take   taker
+	}
+	var fields []field
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			fields = append(fields, field{f.Offset, takerOf(f.Type)})
 		}
-		d.number(uint64(v.Len()))
-		keys := v.MapKeys()
+	}
+	return func(d *digest, at unsafe.Pointer) {
+		for i := range fields {
+			fields[i].take(d, unsafe.Add(at, fields[i].offset))
+		}
+	}
+}
+
+// takerOfMap takes a map by its keys, which are strings, in order.
+func takerOfMap(t reflect.Type) taker {
+	if t.Key().Kind() != reflect.String {
+		panic(fmt.Sprintf("overlaytest: a trace has a %s", t))
+	}
+	take := takerOf(t.Elem())
+	return func(d *digest, at unsafe.Pointer) {
+		m := reflect.NewAt(t, at).Elem()
+		d.number(uint64(m.Len()))
+		keys := m.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+		value := reflect.New(t.Elem())
 		for _, k := range keys {
 			d.text(k.String())
-			d.value(v.MapIndex(k))
+			value.Elem().Set(m.MapIndex(k))
+			take(d, value.UnsafePointer())
 		}
-	default:
-		panic(fmt.Sprintf("overlaytest: a trace has a %s", v.Type()))
 	}
 }
