@@ -1,56 +1,42 @@
 package overlaytest
 
 import (
-	"slices"
-
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
 )
 
 // test tests a reading by a subscription: one to changes is told its state at
 // first and when it changes.
-func (s *testedSet) test(id string, reading int) (named protocol.Matched, matches bool) {
-	sub := s.subs[id]
+func (s *testedSet) test(sub *overlay.Subscription, reading int) (named protocol.Matched, matches bool) {
 	holds := reading%len(sub.Condition) == 0
 	if sub.Trigger != protocol.TriggerChange {
-		return protocol.Matched{ID: id}, holds
+		return protocol.Matched{ID: sub.ID}, holds
 	}
-	if was, told := s.states[id]; told && was == holds {
+	if was, told := s.states[sub.ID]; told && was == holds {
 		return named, false
 	}
-	s.states[id] = holds
-	return protocol.Matched{ID: id, State: &holds}, true
+	s.states[sub.ID] = holds
+	state := holds
+	return protocol.Matched{ID: sub.ID, State: &state}, true
+}
+
+// ends reports whether a subscription was told last that it is true: that ends
+// with the robot's session.
+func (s *testedSet) ends(sub *overlay.Subscription, _ int) (named protocol.Matched, was bool) {
+	if !s.states[sub.ID] {
+		return named, false
+	}
+	s.states[sub.ID] = false
+	return protocol.Matched{ID: sub.ID, State: new(bool)}, true
 }
 
 // leave is what a robot's session tells as it ends: states that were true are
 // false. If its broker stands still, that comes with what waits.
 func (c *cluster) leave(i int) {
-	x := c.brokers[i]
-	if !c.appeared[i] {
-		return
+	if c.appeared[i] {
+		c.reading++
+		c.match(i, (*testedSet).ends)
 	}
-	c.reading++
-	var hits []overlay.Hit
-	handles := make([]overlay.Handle, 0, len(x.sets))
-	for h := range x.sets {
-		handles = append(handles, h)
-	}
-	slices.Sort(handles)
-	no := false
-	for _, h := range handles {
-		hit := overlay.Hit{Handle: h, Set: x.sets[h].set}
-		for _, id := range sortedKeys(x.sets[h].subs) {
-			if x.sets[h].states[id] {
-				x.sets[h].states[id] = false
-				hit.Names = append(hit.Names, protocol.Matched{ID: id, State: &no})
-				c.tests(h, x.sets[h].subs[id])
-			}
-		}
-		if len(hit.Names) > 0 {
-			hits = append(hits, hit)
-		}
-	}
-	c.matched(i, hits)
 }
 
 // changes are the states that a client's subscriptions to changes were told, by

@@ -127,7 +127,7 @@ func (s *schedule) complete(p *client) string {
 		}
 		for seq := p.nums[word] + 1; seq <= t.last; seq++ {
 			if !s.passable(p, t, seq) {
-				return fmt.Sprintf("%s is behind: %d of %d, %d names %v", word, p.nums[word], t.last, seq, t.given[seq].names)
+				return fmt.Sprintf("%s is behind: %d of %d, %d names %v", word, p.nums[word], t.last, seq, ids(t.given(seq).names))
 			}
 		}
 		if !attached {
@@ -160,16 +160,16 @@ func (s *schedule) complete(p *client) string {
 }
 
 func (s *schedule) passable(p *client, t *truth, seq uint64) bool {
-	if t.pass[seq] {
+	g := t.given(seq)
+	if g.passed {
 		return true
 	}
-	g, ok := t.given[seq]
 	for _, s := range g.by {
 		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) && s.Trigger != protocol.TriggerChange {
 			return false
 		}
 	}
-	return ok
+	return g.is()
 }
 
 // finale repairs all. Everything arrives, then what is not in use goes, and

@@ -43,7 +43,9 @@ type client struct {
 	written    states                  // as they were written to its connections
 	knew       map[*protocol.Robot]int // departures of which all brokers had heard when it was written
 	since      overlay.Instant         // when it last said hello
-	had        map[string]int          // robots whose readings it gets, with the departures before the first
+	keys       map[string]overlay.Key  // of source words, of this name and session:
+	keysOf     [2]string
+	had        map[string]int // robots whose readings it gets, with the departures before the first
 }
 
 func newClient(c *cluster, name string) *client {
@@ -92,7 +94,7 @@ func (c *cluster) observe(i int, r overlay.Record) {
 		}
 		t := c.truth[k]
 		if t == nil {
-			t = newTruth()
+			t = &truth{}
 			c.truth[k] = t
 		}
 		return t
@@ -120,24 +122,18 @@ func (c *cluster) observe(i int, r overlay.Record) {
 			if t == nil || h.Seq != t.last+1 {
 				failf("%s gives %v out of turn", brokerName(i), h)
 			}
-			g := given{reading: string(r.Reading.JSON), set: c.epochs[keys[h.Handle]]}
+			g := given{reading: string(r.Reading.JSON), names: h.Names, set: c.epochs[keys[h.Handle]]}
 			n, _ := strconv.Atoi(g.reading)
-			for _, name := range h.Names {
-				g.names = append(g.names, name.ID)
-				for _, s := range c.tested[n][h.Handle] {
-					if s.ID == name.ID {
-						g.by = append(g.by, s)
-					}
+			for _, test := range c.tested[n] {
+				if test.handle == h.Handle && named(h.Names, test.sub.ID) {
+					g.by = append(g.by, test.sub)
 				}
 			}
-			t.last, t.given[h.Seq] = h.Seq, g
+			t.give(h.Seq, g)
 		}
 	case *overlay.GapRecord:
 		if t := of(r.Handle); t != nil {
-			for seq := r.New; seq <= r.To; seq++ {
-				t.lost[seq] = true
-			}
-			t.last = max(t.last, r.To)
+			t.lose(r.New, r.To)
 			c.marks["retained too much"]++
 		}
 	case *overlay.SubscriptionRecord:
@@ -146,9 +142,7 @@ func (c *cluster) observe(i int, r overlay.Record) {
 		}
 	case *overlay.PassedRecord:
 		if t := of(r.Handle); t != nil {
-			for seq := r.From; seq <= r.To; seq++ {
-				t.pass[seq] = true
-			}
+			t.passOver(r.From, r.To)
 		}
 	}
 }
@@ -161,6 +155,13 @@ func (p *client) birth() overlay.Session {
 
 // key gives the key of one of the client's sources.
 func (p *client) key(word string) overlay.Key {
+	if of := [2]string{p.name, p.session}; p.keysOf != of {
+		p.keysOf, p.keys = of, map[string]overlay.Key{}
+	}
+	k, known := p.keys[word]
+	if known {
+		return k
+	}
 	source, stamp, err := overlay.ParseSourceWord(word)
 	if err != nil {
 		failf("%s: %v", p.name, err)
@@ -169,7 +170,9 @@ func (p *client) key(word string) overlay.Key {
 	if err != nil {
 		failf("%s: %v", p.name, err)
 	}
-	return overlay.Key{Client: p.name, Session: session, Source: source, Stamp: stamp}
+	k = overlay.Key{Client: p.name, Session: session, Source: source, Stamp: stamp}
+	p.keys[word] = k
+	return k
 }
 
 // attach says hello at a broker, and takes its welcome.
@@ -535,7 +538,7 @@ func (p *client) notified(m *overlay.Notify) {
 	}
 	life, ok := t.lifeOf(m.Seq, string(m.Reading.JSON))
 	if !ok {
-		failf("%s: %s #%d is reading %s, given was %s", p.name, m.Source, m.Seq, m.Reading.JSON, t.given[m.Seq].reading)
+		failf("%s: %s #%d is reading %s, given was %s", p.name, m.Source, m.Seq, m.Reading.JSON, t.given(m.Seq).reading)
 	}
 	for seq := max(wire, num) + 1; seq < m.Seq && !t.oldSet; seq++ {
 		p.mayPass(t.at(life), m.Source, seq)
@@ -549,10 +552,10 @@ func (p *client) notified(m *overlay.Notify) {
 	if before := p.lives[m.Source]; before.seq > t.common(before.life, life) && !t.unknown {
 		failf("%s: %s #%d is of life %d of its store, but it had #%d of life %d: what was given again is missing", p.name, m.Source, m.Seq, life, before.seq, before.life)
 	}
-	g := t.at(life).given[m.Seq]
+	g := t.at(life).given(m.Seq)
 	for _, n := range m.Subscriptions {
-		if !contains(g.names, n.ID) {
-			failf("%s: %s #%d names %s, given were %v", p.name, m.Source, m.Seq, n.ID, g.names)
+		if !named(g.names, n.ID) {
+			failf("%s: %s #%d names %s, given were %v", p.name, m.Source, m.Seq, n.ID, ids(g.names))
 		}
 	}
 	p.nums[m.Source], p.lives[m.Source] = m.Seq, notified{m.Seq, life}
@@ -563,9 +566,7 @@ func (p *client) notified(m *overlay.Notify) {
 		p.told(m)
 	}
 	if p.forgets {
-		for seq := num + 1; seq <= m.Seq; seq++ {
-			delete(t.given, seq)
-		}
+		t.forget(m.Seq)
 	}
 	p.acknowledgeOne(m.Source)
 }
@@ -593,9 +594,9 @@ func (p *client) acknowledge() {
 	}
 }
 
-func contains(all []string, s string) bool {
-	for _, t := range all {
-		if s == t {
+func named(names []protocol.Matched, id string) bool {
+	for i := range names {
+		if names[i].ID == id {
 			return true
 		}
 	}
@@ -604,11 +605,11 @@ func contains(all []string, s string) bool {
 
 // mayPass fails if a number was passed over that the client wants.
 func (p *client) mayPass(t *life, word string, seq uint64) {
-	g, ok := t.given[seq]
-	if t.pass[seq] {
+	g := t.given(seq)
+	if g.passed {
 		return
 	}
-	if !ok || t.lost[seq] && !ok {
+	if !g.is() {
 		failf("%s: %s #%d was skipped, but it was never given", p.name, word, seq)
 	}
 	if id := p.wants(g); id != "" {
@@ -644,7 +645,7 @@ func (p *client) gap(m *protocol.Gap) {
 		if t == nil && p.unstored(k.Source) {
 			break
 		}
-		if t == nil || !t.lost[seq] && !p.c.overflowed() {
+		if t == nil || !t.given(seq).lost && !p.c.overflowed() {
 			failf("%s: %s has a gap %d…%d (%s), but #%d was not lost", p.name, m.Source, m.From, *m.To, m.Why, seq)
 		}
 	}

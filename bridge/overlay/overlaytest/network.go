@@ -74,17 +74,45 @@ type broker struct {
 	records  []overlay.Record
 	stored   []int          // how many records there were after each step that stored any
 	sessions map[int]uint64 // of links that are up, by neighbour
+	out      []*way         // to its neighbours
 	installs []*overlay.Install
-	sets     map[overlay.Handle]*testedSet
+	sets     []*testedSet  // by handle
 	before   overlay.Stats // of earlier lives
 	restored bool          // it has begun with what was stored, and nothing has happened since
 }
 
 // testedSet is what the matcher tests readings of a key by.
 type testedSet struct {
+	handle overlay.Handle
 	set    uint64
-	subs   map[string]*overlay.Subscription
-	states map[string]bool // of subscriptions to changes, as they were told
+	subs   []*overlay.Subscription // by id
+	states map[string]bool         // of subscriptions to changes, as they were told
+}
+
+func (s *testedSet) drop(id string) {
+	s.subs = slices.DeleteFunc(s.subs, func(sub *overlay.Subscription) bool { return sub.ID == id })
+	delete(s.states, id)
+}
+
+func (s *testedSet) put(sub *overlay.Subscription) {
+	at, found := slices.BinarySearchFunc(s.subs, sub.ID, func(s *overlay.Subscription, id string) int { return cmp.Compare(s.ID, id) })
+	if found {
+		s.subs[at] = sub
+	} else {
+		s.subs = slices.Insert(s.subs, at, sub)
+	}
+	delete(s.states, sub.ID)
+}
+
+// tested is a subscription of a key that a reading has matched.
+type tested struct {
+	handle overlay.Handle
+	sub    *overlay.Subscription
+}
+
+// set returns a key's set, and where it is or belongs.
+func (x *broker) set(h overlay.Handle) (at int, found bool) {
+	return slices.BinarySearchFunc(x.sets, h, func(s *testedSet, h overlay.Handle) int { return cmp.Compare(s.handle, h) })
 }
 
 // cluster is a network of brokers with clients.
@@ -106,7 +134,7 @@ type cluster struct {
 	conn      overlay.Conn
 	reading   int
 	frames    int
-	tested    map[int]map[overlay.Handle][]*overlay.Subscription // by reading: what matched, since the last step of its broker
+	tested    map[int][]tested // by reading: what matched, since the last step of its broker
 
 	registry   int
 	registryUp bool
@@ -151,7 +179,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{}, intruders: map[overlay.Conn]bool{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
-		tested: map[int]map[overlay.Handle][]*overlay.Subscription{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
+		tested: map[int][]tested{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
 		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{}, heard: map[int]map[overlay.BrokerID]bool{}, last: map[int]int{},
 	}
 	for i := range n {
@@ -162,6 +190,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
 			w := &way{from: e[0], to: e[1]}
 			c.ways, c.between[e] = append(c.ways, w), w
+			c.brokers[w.from].out = append(c.brokers[w.from].out, w)
 		}
 	}
 	slices.SortFunc(c.ways, func(v, w *way) int { return cmp.Or(cmp.Compare(v.from, w.from), cmp.Compare(v.to, w.to)) })
@@ -185,7 +214,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	}
 	delete(c.held, i)
 	delete(c.heard, i)
-	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, map[overlay.Handle]*testedSet{}, map[int]uint64{}
+	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, nil, map[int]uint64{}
 	x.stored = slices.DeleteFunc(x.stored, func(n int) bool { return n > len(records) })
 	x.restored = records != nil
 	if records == nil {
@@ -345,21 +374,23 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 			c.said = append(c.said, fmt.Sprintf("%s: %s is in force", x.name, o.Robot))
 		}
 	case *overlay.Uninstall:
-		delete(x.sets, o.Handle)
+		if at, found := x.set(o.Handle); found {
+			x.sets = slices.Delete(x.sets, at, at+1)
+		}
 	}
 }
 
 // send puts a frame onto a link, if the session that it is for is the present one.
 func (c *cluster) send(x *broker, link overlay.Link, messages []overlay.Message) {
-	to := slices.IndexFunc(c.brokers, func(y *broker) bool { return y.name == link.Neighbour })
-	if to < 0 || x.sessions[to] != link.Session || link.Session == 0 {
+	at := slices.IndexFunc(x.out, func(w *way) bool { return c.brokers[w.to].name == link.Neighbour })
+	if at < 0 || x.sessions[x.out[at].to] != link.Session || link.Session == 0 {
 		return
 	}
 	c.crossesOnce(link.Neighbour, messages)
 	parts := 0
 	for part := range overlay.Parts(messages, cmp.Or(c.cfg.ReplayBytes, overlay.ReplayBytes)) {
 		c.frames++
-		c.between[[2]int{x.id, to}].put(frame{link.Session, c.now, c.began(), c.frames, part})
+		x.out[at].put(frame{link.Session, c.now, c.began(), c.frames, part})
 		parts++
 	}
 	if parts > 1 {
@@ -398,19 +429,20 @@ func (c *cluster) see(x *broker) bool {
 	}
 	in := x.installs[0]
 	x.installs = x.installs[1:]
-	s := x.sets[in.Handle]
-	if s == nil || in.Whole {
-		s = &testedSet{subs: map[string]*overlay.Subscription{}, states: map[string]bool{}}
-		x.sets[in.Handle] = s
+	at, found := x.set(in.Handle)
+	if !found {
+		x.sets = slices.Insert(x.sets, at, nil)
 	}
+	if !found || in.Whole {
+		x.sets[at] = &testedSet{handle: in.Handle, states: map[string]bool{}}
+	}
+	s := x.sets[at]
 	s.set = in.Set
 	for _, id := range in.Drop {
-		delete(s.subs, id)
-		delete(s.states, id)
+		s.drop(id)
 	}
 	for _, sub := range in.Put {
-		s.subs[sub.ID] = sub
-		if delete(s.states, sub.ID); in.Whole && x.restored {
+		if s.put(sub); in.Whole && x.restored {
 			s.states[sub.ID] = false // it was told to end, whatever it was
 		}
 	}
@@ -440,31 +472,28 @@ func (c *cluster) publish(i int) {
 		}
 	}
 	c.reading++
-	handles := make([]overlay.Handle, 0, len(x.sets))
-	for h := range x.sets {
-		handles = append(handles, h)
-	}
-	slices.Sort(handles)
+	c.last[i] = c.reading
+	c.match(i, (*testedSet).test)
+}
+
+// match hands the present reading over with what it has matched.
+func (c *cluster) match(i int, test func(*testedSet, *overlay.Subscription, int) (protocol.Matched, bool)) {
 	var hits []overlay.Hit
-	for _, h := range handles {
-		hit := overlay.Hit{Handle: h, Set: x.sets[h].set}
-		for _, id := range sortedKeys(x.sets[h].subs) {
-			if named, matches := x.sets[h].test(id, c.reading); matches {
+	var tests []tested
+	for _, s := range c.brokers[i].sets {
+		hit := overlay.Hit{Handle: s.handle, Set: s.set}
+		for _, sub := range s.subs {
+			if named, matches := test(s, sub, c.reading); matches {
 				hit.Names = append(hit.Names, named)
-				c.tests(h, x.sets[h].subs[id])
+				tests = append(tests, tested{s.handle, sub})
 			}
 		}
 		if len(hit.Names) > 0 {
 			hits = append(hits, hit)
 		}
 	}
-	c.last[i] = c.reading
-	c.matched(i, hits)
-}
-
-// matched hands the present reading over with what it has matched.
-func (c *cluster) matched(i int, hits []overlay.Hit) {
 	if len(hits) > 0 {
+		c.tested[c.reading] = tests
 		c.step(i, &overlay.Matched{Hits: hits, Reading: &overlay.Reading{
 			Robot: robotName(i), Interface: "laser", Time: float64(c.reading), JSON: strconv.AppendInt(nil, int64(c.reading), 10),
 		}})
@@ -472,16 +501,6 @@ func (c *cluster) matched(i int, hits []overlay.Hit) {
 	if !c.slow {
 		delete(c.tested, c.reading)
 	}
-}
-
-// tests takes note of what the present reading has matched.
-func (c *cluster) tests(h overlay.Handle, s *overlay.Subscription) {
-	of := c.tested[c.reading]
-	if of == nil {
-		of = map[overlay.Handle][]*overlay.Subscription{}
-		c.tested[c.reading] = of
-	}
-	of[h] = append(of[h], s)
 }
 
 // deliver hands the next frame of a link over.

@@ -220,10 +220,10 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		before := x.b.Stats().Given
 		s.reading++
 		m := &overlay.Matched{Reading: &overlay.Reading{Robot: f[2], Interface: "laser", Time: float64(s.reading), JSON: fmt.Appendf(nil, "%d", s.reading)}}
-		for h, set := range x.sets { // one at most in these scripts
-			hit := overlay.Hit{Handle: h, Set: set.set}
-			for _, id := range sortedKeys(set.subs) {
-				hit.Names = append(hit.Names, protocol.Matched{ID: id})
+		for _, set := range x.sets { // one at most in these scripts
+			hit := overlay.Hit{Handle: set.handle, Set: set.set}
+			for _, sub := range set.subs {
+				hit.Names = append(hit.Names, protocol.Matched{ID: sub.ID})
 			}
 			m.Hits = append(m.Hits, hit)
 		}

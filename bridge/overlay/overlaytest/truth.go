@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
 )
 
 // truth is what the observer knows of a key.
@@ -19,21 +20,62 @@ type truth struct {
 // life is what a key's source has given since its store went back last. What it
 // gave before, up to where the store went back to, is in it too.
 type life struct {
-	given map[uint64]given
-	lost  map[uint64]bool // given up by the source
-	pass  map[uint64]bool // passed over by the source
-	back  uint64          // of a past one: the last number that the next one has too
+	numbers   []given // from the first that is not forgotten
+	forgotten uint64
+	back      uint64 // of a past one: the last number that the next one has too
 }
 
+// given is a number, and what it was given as.
 type given struct {
-	reading string
-	names   []string
+	reading string // "": nothing
+	names   []protocol.Matched
 	by      []*overlay.Subscription // the versions that matched
 	set     overlay.Epoch           // of the source's set, when it was given
+	lost    bool                    // given up by the source
+	passed  bool                    // passed over by the source
 }
 
-func newTruth() *truth {
-	return &truth{life: life{given: map[uint64]given{}, lost: map[uint64]bool{}, pass: map[uint64]bool{}}}
+// is reports whether the number was given.
+func (g *given) is() bool { return g.reading != "" }
+
+// given returns what a number was given as.
+func (l *life) given(seq uint64) (g given) {
+	if seq > l.forgotten && seq-l.forgotten <= uint64(len(l.numbers)) {
+		g = l.numbers[seq-l.forgotten-1]
+	}
+	return g
+}
+
+// number is where what is known of a number is kept, which is not forgotten.
+func (l *life) number(seq uint64) *given {
+	for seq-l.forgotten > uint64(len(l.numbers)) {
+		l.numbers = append(l.numbers, given{})
+	}
+	return &l.numbers[seq-l.forgotten-1]
+}
+
+// forget forgets all up to a number.
+func (l *life) forget(seq uint64) {
+	l.numbers, l.forgotten = l.numbers[min(uint64(len(l.numbers)), seq-l.forgotten):], seq
+}
+
+func (t *truth) give(seq uint64, g given) {
+	n := t.number(seq)
+	g.lost, g.passed = n.lost, n.passed
+	t.last, *n = seq, g
+}
+
+func (t *truth) lose(from, to uint64) {
+	for seq := max(from, t.forgotten+1); seq <= to; seq++ {
+		t.number(seq).lost = true
+	}
+	t.last = max(t.last, to)
+}
+
+func (t *truth) passOver(from, to uint64) {
+	for seq := max(from, t.forgotten+1); seq <= to; seq++ {
+		t.number(seq).passed = true
+	}
 }
 
 // at returns a life by its number: past ones from 0, then the present one.
@@ -47,7 +89,7 @@ func (t *truth) at(life int) *life {
 // lifeOf returns the newest life in which a number was given as this reading.
 func (t *truth) lifeOf(seq uint64, reading string) (life int, found bool) {
 	for life = len(t.past); life >= 0; life-- {
-		if g, ok := t.at(life).given[seq]; ok && g.reading == reading {
+		if g := t.at(life).given(seq); g.is() && g.reading == reading {
 			return life, true
 		}
 	}
@@ -65,21 +107,9 @@ func (t *truth) common(one, other int) uint64 {
 
 // goBack begins another life, which has what was given up to a number.
 func (t *truth) goBack(last uint64) {
-	now := t.life
 	t.life.back = last
 	t.past = append(t.past, t.life)
-	t.life, t.last = newTruth().life, last
-	for seq := uint64(1); seq <= last; seq++ {
-		if g, ok := now.given[seq]; ok {
-			t.given[seq] = g
-		}
-		if now.lost[seq] {
-			t.lost[seq] = true
-		}
-		if now.pass[seq] {
-			t.pass[seq] = true
-		}
-	}
+	t.life, t.last = life{numbers: slices.Clone(t.numbers[:min(last, uint64(len(t.numbers)))])}, last
 }
 
 // lasts returns the last number of each key of a source broker as a store has
