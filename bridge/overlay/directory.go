@@ -75,11 +75,11 @@ func (b *network) route(to BrokerID, body RegistryMessage) {
 // routeFor sends a message to a broker in the name of another, which an answer
 // goes to.
 func (b *network) routeFor(from, to BrokerID, body RegistryMessage) {
-	b.onRouted(&RoutedMessage{From: from, To: to, Hops: maxHops, Body: body})
+	b.onRouted(RoutedMessage{From: from, To: to, Hops: maxHops, Body: body})
 }
 
 // onRouted takes a message that is for this broker, or passes it on.
-func (b *network) onRouted(m *RoutedMessage) {
+func (b *network) onRouted(m RoutedMessage) {
 	if m.To == b.cfg.ID {
 		b.onRegistry(m.From, m.Body)
 		return
@@ -89,9 +89,7 @@ func (b *network) onRouted(m *RoutedMessage) {
 		b.stats.Undeliverable++
 		return
 	}
-	on := *m
-	on.Hops--
-	b.tell(path[1], &on)
+	b.tell(path[1], &RoutedMessage{From: m.From, To: m.To, Hops: m.Hops - 1, Body: m.Body})
 }
 
 func (b *network) onRegistry(from BrokerID, body RegistryMessage) {

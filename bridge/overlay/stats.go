@@ -220,11 +220,22 @@ type RouteInfo struct {
 func (b *Broker) Routes() []RouteInfo {
 	all := make([]RouteInfo, 0, len(b.network.routes))
 	for _, r := range b.network.routes {
-		all = append(all, RouteInfo{r.key, r.epoch, r.down, r.up, r.num})
+		all = append(all, r.info())
 	}
 	slices.SortFunc(all, func(r, s RouteInfo) int { return r.Key.Compare(s.Key) })
 	return all
 }
+
+// Route tells of a key's route, if there is one.
+func (b *Broker) Route(k Key) (RouteInfo, bool) {
+	r := b.network.routes[k]
+	if r == nil {
+		return RouteInfo{}, false
+	}
+	return r.info(), true
+}
+
+func (r *route) info() RouteInfo { return RouteInfo{r.key, r.epoch, r.down, r.up, r.num} }
 
 // RouteCount tells how many there are.
 func (b *Broker) RouteCount() int { return len(b.network.routes) }
@@ -242,10 +253,23 @@ type KeyInfo struct {
 func (b *Broker) Keys() []KeyInfo {
 	all := make([]KeyInfo, 0, len(b.source.entries))
 	for _, e := range b.source.entries {
-		all = append(all, KeyInfo{e.key, e.next - 1, e.buf.num, e.buf.count, e.members.hash})
+		all = append(all, e.info())
 	}
 	slices.SortFunc(all, func(k, l KeyInfo) int { return k.Key.Compare(l.Key) })
 	return all
+}
+
+// Key tells of a key of the local registry, if it is there.
+func (b *Broker) Key(k Key) (KeyInfo, bool) {
+	e := b.source.keys[k]
+	if e == nil {
+		return KeyInfo{}, false
+	}
+	return e.info(), true
+}
+
+func (e *entry) info() KeyInfo {
+	return KeyInfo{e.key, e.next - 1, e.buf.num, e.buf.count, e.members.hash}
 }
 
 // Left counts what a network leaves at a broker beside routes and keys.

@@ -22,6 +22,9 @@ type topology struct {
 	states map[BrokerID]*heardState
 	paths  map[BrokerID][]BrokerID // that have been asked for since the last change
 
+	hops map[BrokerID]int // of path, to be used again
+	todo []BrokerID       // the same
+
 	announced Instant // when this broker flooded its own state last
 }
 
@@ -31,7 +34,7 @@ type heardState struct {
 }
 
 func newTopology() topology {
-	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}}
+	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}, hops: map[BrokerID]int{}}
 }
 
 // linkUp begins a session with a neighbour: it is told all link states.
@@ -204,9 +207,12 @@ func (b *network) path(to BrokerID) []BrokerID {
 	if p, known := t.paths[to]; known {
 		return p
 	}
-	hops := map[BrokerID]int{to: 0}
-	for todo := []BrokerID{to}; len(todo) > 0; todo = todo[1:] {
-		x := todo[0]
+	hops := t.hops
+	clear(hops)
+	hops[to] = 0
+	todo := append(t.todo[:0], to)
+	for i := 0; i < len(todo); i++ {
+		x := todo[i]
 		state := t.states[x]
 		if state == nil {
 			continue
@@ -218,9 +224,10 @@ func (b *network) path(to BrokerID) []BrokerID {
 			}
 		}
 	}
+	t.todo = todo
 	var path []BrokerID
 	if left, reached := hops[b.cfg.ID]; reached {
-		path = []BrokerID{b.cfg.ID}
+		path = append(make([]BrokerID, 0, left+1), b.cfg.ID)
 		for x := b.cfg.ID; left > 0; left-- {
 			for _, y := range t.states[x].Neighbours { // sorted: the lowest first
 				if h, seen := hops[y]; seen && h == left-1 && t.usable(x, y) {
@@ -404,6 +411,6 @@ func (b *network) take(from BrokerID, m Message) {
 	case *LinkState:
 		b.learn(m, from)
 	case *RoutedMessage:
-		b.onRouted(m)
+		b.onRouted(*m)
 	}
 }

@@ -105,9 +105,7 @@ func (s *schedule) complete(p *client) string {
 		k := p.key(word)
 		t := s.truth[k]
 		if t == nil && p.unstored(k.Source) {
-			keys := s.brokers[p.at].b.Keys()
-			at := slices.IndexFunc(keys, func(i overlay.KeyInfo) bool { return i.Key == k })
-			if at < 0 || keys[at].Retained > 0 {
+			if key, found := s.brokers[p.at].b.Key(k); !found || key.Retained > 0 {
 				return word + " is behind, or has no key"
 			}
 			continue
@@ -133,8 +131,6 @@ func (s *schedule) complete(p *client) string {
 		if !attached {
 			continue
 		}
-		keys := s.brokers[s.index(k.Source)].b.Keys()
-		at := slices.IndexFunc(keys, func(i overlay.KeyInfo) bool { return i.Key == k })
 		var hash overlay.Hash
 		for _, a := range p.subs {
 			h := a.sub.Hash()
@@ -144,7 +140,7 @@ func (s *schedule) complete(p *client) string {
 			}
 			hash.Hi += h.Hi + carry
 		}
-		if at < 0 || keys[at].Hash != hash {
+		if key, found := s.brokers[s.index(k.Source)].b.Key(k); !found || key.Hash != hash {
 			return word + " has another set"
 		}
 	}

@@ -11,7 +11,7 @@ func TestDigest(t *testing.T) {
 	told := func(change func(*overlay.Told)) *overlay.Frame {
 		body := &overlay.Told{Client: "c1", Seen: []overlay.SeenSource{{Broker: "b1"}}, States: []overlay.HeldState{{Reading: &overlay.Reading{JSON: []byte("12345678")}}}}
 		change(body)
-		return &overlay.Frame{Neighbour: "b2", Messages: []overlay.Message{&overlay.RoutedMessage{Body: body}}}
+		return &overlay.Frame{To: []overlay.Link{{Neighbour: "b2"}}, Messages: []overlay.Message{&overlay.RoutedMessage{Body: body}}}
 	}
 	seen := map[digest]string{}
 	for name, v := range map[string]any{

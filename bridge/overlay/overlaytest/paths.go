@@ -50,7 +50,7 @@ func (c *cluster) chain(k overlay.Key) []int {
 	var chain []int
 	x := c.index(k.Source)
 	for x >= 0 && !slices.Contains(chain, x) {
-		r, found := c.route(x, k)
+		r, found := c.brokers[x].b.Route(k)
 		if !found {
 			break
 		}
@@ -65,15 +65,6 @@ func (c *cluster) chain(k overlay.Key) []int {
 
 func (c *cluster) index(id overlay.BrokerID) int {
 	return slices.IndexFunc(c.brokers, func(x *broker) bool { return x.name == id })
-}
-
-func (c *cluster) route(x int, k overlay.Key) (overlay.RouteInfo, bool) {
-	for _, r := range c.brokers[x].b.Routes() {
-		if r.Key == k {
-			return r, true
-		}
-	}
-	return overlay.RouteInfo{}, false
 }
 
 // path is the shortest path: of several the one whose next broker has the

@@ -150,7 +150,7 @@ func (c *cluster) leftBehind(k overlay.Key) bool {
 			if slices.ContainsFunc(c.held[i], says) {
 				return true
 			}
-			if r, found := c.route(i, k); found && r.Down == x.name {
+			if r, found := c.brokers[i].b.Route(k); found && r.Down == x.name {
 				return true
 			}
 		}
@@ -167,7 +167,7 @@ func (c *cluster) cutOff(p *client, y int) {
 			continue
 		}
 		for i, x := range c.brokers {
-			if r, found := c.route(i, k); found && i != y && r.Down == x.name {
+			if r, found := c.brokers[i].b.Route(k); found && i != y && r.Down == x.name {
 				t.unknown = true
 			}
 		}
@@ -185,7 +185,7 @@ func (c *cluster) goBack(i, steps int) {
 	records := slices.Clone(x.records[:x.stored[at]])
 	last, keys := lasts(records, x.name)
 	for k, t := range c.truth {
-		if r, found := c.route(i, k); found && r.Down == x.name {
+		if r, found := c.brokers[i].b.Route(k); found && r.Down == x.name {
 			t.oldSet = true
 		}
 		if k.Source == x.name && t.last > last[k] {
