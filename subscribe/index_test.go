@@ -257,7 +257,7 @@ func TestSameAsNaive(t *testing.T) {
 			if len(sets) == 1 {
 				m.Install(sets[0].Key, sets[0].Subscriptions)
 			} else {
-				m.InstallAll(sets)
+				m.Prepare(sets).Publish()
 			}
 		}
 		install()

@@ -24,8 +24,8 @@ type Config struct {
 }
 
 // Matcher holds the subscriptions and tests readings against them. Sessions
-// read immutable snapshots of it and never wait; Install and Remove are for
-// one goroutine at a time, Compile for any number.
+// read immutable snapshots of it and never wait; Prepare, Install and Remove
+// are for one goroutine at a time, Compile for any number.
 type Matcher struct {
 	compiler *condition.Compiler
 	load     int // of a client
@@ -34,6 +34,7 @@ type Matcher struct {
 	recent   [mostRecent]atomic.Pointer[compiled]
 
 	// What follows belongs to the goroutine that installs.
+	newest   *snapshot        // that was prepared, perhaps not visible yet
 	keys     map[Key][]*entry // by ascending id
 	scopes   map[string]*scopeUse
 	scoped   uint64 // numbers given to scopes
@@ -63,7 +64,8 @@ func New(c Config) (*Matcher, error) {
 	}
 	m := &Matcher{compiler: compiler, load: cmp.Or(c.ClientLoad, defaultClientLoad), seed: maphash.MakeSeed(), keys: map[Key][]*entry{}, scopes: map[string]*scopeUse{}, values: map[string]*valueUse{}}
 	m.slots = uint32(condition.SchemaValues())
-	m.snapshot.Store(&snapshot{seed: m.seed})
+	m.newest = &snapshot{seed: m.seed}
+	m.snapshot.Store(m.newest)
 	return m, nil
 }
 
@@ -91,8 +93,11 @@ func (m *Matcher) Size() (conditions int) { return m.snapshot.Load().texts.size 
 // before (id, specification and allowed robots) keep their policy state,
 // others begin anew. It returns the version in which the change is visible.
 func (m *Matcher) Install(key Key, set []*Subscription) (version uint64) {
-	return m.change(m.differ(key, set, nil, nil))
+	return m.Prepare([]Set{{key, set}}).Publish()
 }
+
+// Remove takes the set of key away and returns the version in which it is gone.
+func (m *Matcher) Remove(key Key) (version uint64) { return m.Install(key, nil) }
 
 // Set is the whole set of a key.
 type Set struct {
@@ -100,10 +105,17 @@ type Set struct {
 	Subscriptions []*Subscription
 }
 
-// InstallAll installs the sets of several keys, all as one change: a large one
-// costs far less than its parts one after another. Of one key the last set
-// counts.
-func (m *Matcher) InstallAll(sets []Set) (version uint64) {
+// Change is a change of the matcher that has been prepared: no reading meets it
+// until it is published. Changes are published in the order of their preparing.
+type Change struct {
+	matcher  *Matcher
+	snapshot *snapshot
+}
+
+// Prepare makes ready the sets of several keys, each as Install, all as one
+// change: a large one costs far less than its parts one after another. Of one
+// key the last set counts.
+func (m *Matcher) Prepare(sets []Set) *Change {
 	last := make(map[Key]int, len(sets))
 	for i, s := range sets {
 		last[s.Key] = i
@@ -114,7 +126,17 @@ func (m *Matcher) InstallAll(sets []Set) (version uint64) {
 			put, gone = m.differ(s.Key, s.Subscriptions, put, gone)
 		}
 	}
-	return m.change(put, gone)
+	if len(put)+len(gone) > 0 {
+		m.newest = m.change(put, gone)
+	}
+	return &Change{m, m.newest}
+}
+
+// Publish makes the change visible, whatever its size at once, and returns the
+// version in which it is. It may be called in another goroutine than Prepare.
+func (c *Change) Publish() (version uint64) {
+	c.matcher.snapshot.Store(c.snapshot)
+	return c.snapshot.version
 }
 
 // differ makes set the key's, and appends the entries that come and go.
@@ -145,15 +167,9 @@ func (m *Matcher) differ(key Key, set []*Subscription, put, gone []*entry) (puts
 	return put, gone
 }
 
-// Remove takes the set of key away and returns the version in which it is gone.
-func (m *Matcher) Remove(key Key) (version uint64) { return m.Install(key, nil) }
-
 // change puts entries and takes others away, in one snapshot.
-func (m *Matcher) change(put, gone []*entry) uint64 {
-	if len(put)+len(gone) == 0 {
-		return m.Version()
-	}
-	s := *m.snapshot.Load()
+func (m *Matcher) change(put, gone []*entry) *snapshot {
+	s := *m.newest
 	s.version++
 	s.ended += uint64(len(gone))
 	slices.SortFunc(gone, func(a, b *entry) int { return cmp.Compare(a.number, b.number) })
@@ -173,8 +189,7 @@ func (m *Matcher) change(put, gone []*entry) uint64 {
 	for _, e := range gone {
 		e.ended.Store(s.version)
 	}
-	m.snapshot.Store(&s)
-	return s.version
+	return &s
 }
 
 // place puts an entry where sessions find it, or takes it away.

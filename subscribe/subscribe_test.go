@@ -601,3 +601,39 @@ func TestAwayInTheOrderOfDevices(t *testing.T) {
 	r.Down()
 	expect(t, r, "position2d:0@3 1[a=false]", "laser:0@2 1[b=false c=false]")
 }
+
+// A change that is prepared meets no reading until it is published; one that
+// was prepared after it contains it.
+func TestPrepared(t *testing.T) {
+	m := newMatcher(t)
+	matched := 0
+	s := m.NewSession(SessionConfig{Robot: "r1", Emit: func(got *Matched) {
+		for _, k := range got.Matches {
+			matched += len(k.Subscriptions)
+		}
+	}})
+	s.Up([]*player.Device{position0})
+	all := func(key Key, ids ...string) Set {
+		set := Set{Key: key}
+		for _, id := range ids {
+			set.Subscriptions = append(set.Subscriptions, compile(t, m, protocol.Subscription{ID: id, Condition: "position.x < 1"}))
+		}
+		return set
+	}
+	first, second := m.Prepare([]Set{all(1, "a", "b"), all(2, "a")}), m.Prepare([]Set{all(1, "b")})
+	for i, c := range []struct {
+		publish *Change
+		want    int
+	}{{nil, 0}, {first, 3}, {second, 2}} {
+		if c.publish != nil {
+			if version := c.publish.Publish(); version != m.Version() || version != uint64(i) {
+				t.Errorf("version %d, the matcher says %d; expected %d", version, m.Version(), i)
+			}
+		}
+		matched = 0
+		s.Arrive(player.Reading{Device: position0, Time: float64(i), Payload: &iface.Position2DData{}})
+		if matched != c.want {
+			t.Errorf("after %d changes were published a reading matched %d subscriptions; expected %d", i, matched, c.want)
+		}
+	}
+}

@@ -131,7 +131,9 @@ func (n *Node) compile(s protocol.Subscription, grant attach.Grant) (*overlay.Su
 		return nil, nil, &attach.Problem{Code: bad.Code, Message: bad.Message, Position: bad.Position}
 	}
 	program.Allowed = grant.Robots
-	return &overlay.Subscription{Subscription: s, Allowed: grant.Robots, Needs: program.Needs(), Requires: requirements(program)}, program, nil
+	sub := &overlay.Subscription{Subscription: s, Allowed: grant.Robots, Needs: program.Needs(), Requires: requirements(program)}
+	sub.Seal()
+	return sub, program, nil
 }
 
 // requirements words what must hold for the overlay.

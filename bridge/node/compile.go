@@ -4,33 +4,13 @@ import (
 	"context"
 
 	"callboard/bridge/overlay"
-	"callboard/subscribe"
 )
-
-// install is a change of a key's set that is to be carried out, with the
-// compiled forms of its Put, nil for those that no message of a client here has
-// brought: they come from another broker, or from an earlier life.
-type install struct {
-	*overlay.Install
-	programs []*subscribe.Subscription
-}
-
-// missing counts the subscriptions that have no compiled form yet.
-func (in *install) missing() (n int) {
-	for _, p := range in.programs {
-		if p == nil {
-			n++
-		}
-	}
-	return n
-}
 
 // waiting are the changes of one key's set, in order, that wait until their
 // conditions are compiled. Changes of other keys go before them.
 type waiting struct {
 	installs []*install
-	jobs     int  // that are being compiled
-	restored bool // it began with what an earlier life has left
+	jobs     int // that are being compiled
 }
 
 // job are the conditions of one change that are to be compiled.
@@ -106,27 +86,21 @@ func (n *Node) compiledJob(j *job) {
 		n.queue.must(item{in: failed})
 	}
 	if j.key.jobs--; j.key.jobs == 0 {
-		n.installs = append(n.installs, j.key.installs...)
-		n.endWaiting(h)
+		delete(n.waiting, h)
+		for _, in := range j.key.installs {
+			n.installs.must(in)
+		}
 	}
 }
 
-// endWaiting lets go of what waits for a key's conditions.
+// endWaiting lets go of what waits for a key's conditions: the key has ended.
 func (n *Node) endWaiting(h overlay.Handle) {
 	w := n.waiting[h]
 	if w == nil {
 		return
 	}
 	delete(n.waiting, h)
-	if w.restored {
-		n.restoring--
+	for _, in := range w.installs {
+		n.settle(in)
 	}
-}
-
-// awaitRestored counts the sets of an earlier life that are being compiled.
-func (n *Node) awaitRestored() {
-	for _, w := range n.waiting { // counted only
-		w.restored = true
-	}
-	n.restoring = len(n.waiting)
 }

@@ -1,74 +1,198 @@
 package node
 
 import (
+	"context"
+	"slices"
+
 	"callboard/bridge/overlay"
 	"callboard/subscribe"
 )
+
+// install is a change of a key's set that is to be carried out, with the
+// compiled forms of its Put, nil for those that no message of a client here has
+// brought (they come from another broker, or from an earlier life) and for those
+// that do not compile any more.
+type install struct {
+	*overlay.Install
+	programs []*subscribe.Subscription
+	ends     bool // the key has ended
+	restored bool // an earlier life has left it
+}
+
+// missing counts the subscriptions that have no compiled form yet.
+func (in *install) missing() (n int) {
+	for _, p := range in.programs {
+		if p == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// prepareInstall has a change carried out beside the broker's goroutine, once its
+// conditions are compiled.
+func (n *Node) prepareInstall(o *overlay.Install) {
+	if n.tested[o.Handle] == nil {
+		n.tested[o.Handle] = &tested{}
+	}
+	in := &install{Install: o, programs: make([]*subscribe.Subscription, len(o.Put)), restored: !n.started}
+	for i, sub := range o.Put {
+		in.programs[i] = n.compiled[sub]
+	}
+	if in.restored {
+		n.restoring++
+	}
+	if n.waiting[o.Handle] != nil || in.missing() > 0 {
+		n.compileLater(in)
+	} else {
+		n.installs.must(in)
+	}
+}
+
+// uninstall ends a key. A reading that names it from now on is of nobody.
+func (n *Node) uninstall(h overlay.Handle) {
+	n.endWaiting(h)
+	delete(n.tested, h)
+	n.installs.must(&install{Install: &overlay.Install{Handle: h}, ends: true})
+}
+
+// maxTogether is how many changes are carried out as one: so many keys the
+// broker's goroutine goes through when they become visible.
+const maxTogether = 1024
+
+// installer carries changes of keys' sets into the matcher, in order. All work
+// that grows with the sets is done in its goroutine, beside the broker's.
+type installer struct {
+	node *Node
+	sets map[overlay.Handle]*set
+}
+
+// run carries out what is to be installed, until ctx ends.
+func (i *installer) run(ctx context.Context) {
+	var spent []*install
+	for {
+		select {
+		case <-i.node.installs.ready:
+		case <-ctx.Done():
+			return
+		}
+		spent = i.node.installs.take(spent)
+		for some := range slices.Chunk(spent, maxTogether) {
+			if !i.install(ctx, some) {
+				return
+			}
+		}
+		clear(spent)
+	}
+}
+
+// install carries changes out, those of one key as one: what came in between
+// has tested no reading. The matcher's next version is made here; the broker's
+// goroutine only makes it visible, at a point between two steps, so that it knows
+// by which set a reading of that version was tested. Installed goes to the queue's
+// end: behind all readings that were tested before. It returns false if ctx has ended.
+func (i *installer) install(ctx context.Context, some []*install) bool {
+	newest := i.change(some)
+	sets := make([]subscribe.Set, len(newest))
+	for k, in := range newest {
+		sets[k].Key = subscribe.Key(in.Handle)
+		if s := i.sets[in.Handle]; s != nil {
+			sets[k].Subscriptions = s.order
+		}
+	}
+	change := i.node.config.Matcher.Prepare(sets)
+	if !i.publish(ctx, change, newest, some) {
+		return false
+	}
+	if len(newest) > 0 {
+		i.node.robots.Barrier()
+	}
+	for _, in := range some {
+		if in.ends {
+			continue
+		}
+		counts := make(map[string]int, len(in.Count))
+		if s := i.sets[in.Handle]; s != nil {
+			for _, id := range in.Count {
+				if sub := s.members[id]; sub != nil {
+					counts[id] = i.node.robots.Count(sub)
+				}
+			}
+		}
+		i.node.queue.must(item{in: &overlay.Installed{Handle: in.Handle, Set: in.Set, Robots: counts}})
+	}
+	return true
+}
+
+// change changes the sets and returns the last change of each, in the order of
+// their first.
+func (i *installer) change(some []*install) (newest []*install) {
+	place := map[overlay.Handle]int{} // in newest
+	for _, in := range some {
+		s := i.sets[in.Handle]
+		switch {
+		case in.ends:
+			delete(i.sets, in.Handle)
+		case s == nil || in.Whole:
+			s = &set{members: map[string]*subscribe.Subscription{}}
+			i.sets[in.Handle] = s
+			s.change(in)
+		case len(in.Drop)+len(in.Put) == 0:
+			continue
+		default:
+			s.change(in)
+		}
+		at, known := place[in.Handle]
+		if !known {
+			at = len(newest)
+			place[in.Handle] = at
+			newest = append(newest, nil)
+		}
+		newest[at] = in
+	}
+	return newest
+}
+
+// publish has the broker's goroutine make a change visible and waits for it. It
+// returns false if ctx has ended.
+func (i *installer) publish(ctx context.Context, change *subscribe.Change, newest, all []*install) bool {
+	done := make(chan struct{})
+	i.node.queue.must(item{ask: func() {
+		i.node.publish(change, newest)
+		for _, in := range all {
+			i.node.settle(in)
+		}
+		close(done)
+	}})
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// publish makes a change of the matcher visible, in the broker's goroutine.
+func (n *Node) publish(change *subscribe.Change, newest []*install) {
+	version := change.Publish()
+	for _, in := range newest {
+		if t := n.tested[in.Handle]; t != nil && !in.ends {
+			t.add(version, in.Set)
+		}
+	}
+}
+
+// settle counts a change that has become visible, or has ended before.
+func (n *Node) settle(in *install) {
+	if in.restored {
+		n.restoring--
+	}
+}
 
 // set is what the matcher holds for one key.
 type set struct {
 	members map[string]*subscribe.Subscription
 	order   []*subscribe.Subscription // in the order of their coming
-	tested  []tested
-}
-
-// tested tells by which Install.Set readings are tested from a version of the
-// matcher on.
-type tested struct{ version, set uint64 }
-
-// installAll carries changes of keys' sets into the matcher, those of one key
-// as one: what came in between has tested no reading. Installed goes to the
-// queue's end: behind all readings that were tested before.
-func (n *Node) installAll() {
-	if len(n.installs) == 0 {
-		return
-	}
-	var changed []overlay.Handle // in the order of their first change
-	newest := map[overlay.Handle]uint64{}
-	installs := n.installs
-	n.installs = nil
-	for _, in := range installs {
-		s := n.sets[in.Handle]
-		if s == nil || in.Whole {
-			s = &set{members: map[string]*subscribe.Subscription{}}
-			n.sets[in.Handle] = s
-		}
-		if len(in.Drop) > 0 || len(in.Put) > 0 || in.Whole {
-			s.change(in)
-			if _, known := newest[in.Handle]; !known {
-				changed = append(changed, in.Handle)
-			}
-			newest[in.Handle] = in.Set
-		}
-	}
-	var version uint64
-	if len(changed) > 0 {
-		sets := make([]subscribe.Set, len(changed))
-		for i, h := range changed {
-			sets[i] = subscribe.Set{Key: subscribe.Key(h), Subscriptions: n.sets[h].order}
-		}
-		version = n.config.Matcher.InstallAll(sets)
-		n.robots.Barrier()
-	}
-	// After the barrier nothing older than the changes is tested any more, but
-	// what was tested by the sets before may still wait in the queue.
-	for _, h := range changed {
-		s := n.sets[h]
-		s.tested = append(s.tested, tested{version, newest[h]})
-		if len(s.tested) > 64 {
-			s.tested = append(s.tested[:0], s.tested[len(s.tested)-32:]...)
-		}
-	}
-	for _, in := range installs {
-		s := n.sets[in.Handle]
-		counts := make(map[string]int, len(in.Count))
-		for _, id := range in.Count {
-			if sub := s.members[id]; sub != nil {
-				counts[id] = n.robots.Count(sub)
-			}
-		}
-		n.queue.must(item{in: &overlay.Installed{Handle: in.Handle, Set: in.Set, Robots: counts}})
-	}
 }
 
 // change changes a key's set. What did not compile is left out.
@@ -103,29 +227,31 @@ func (s *set) change(in *install) {
 	s.order = append(s.order, last...)
 }
 
-// prepareInstall has a change carried out with the others of its step, or once its
-// conditions are compiled.
-func (n *Node) prepareInstall(o *overlay.Install) {
-	in := &install{Install: o, programs: make([]*subscribe.Subscription, len(o.Put))}
-	for i, sub := range o.Put {
-		in.programs[i] = n.compiled[sub]
+// tested tells by which set of a key a reading was tested: by which Install.Set
+// from a version of the matcher on.
+type tested struct{ from []versionOf }
+
+type versionOf struct{ version, set uint64 }
+
+// mostVersions is how many are kept. Readings that wait are of the last few.
+const mostVersions = 64
+
+func (t *tested) add(version, set uint64) {
+	if len(t.from) == mostVersions {
+		t.from = append(t.from[:0], t.from[mostVersions/2:]...)
 	}
-	if n.waiting[o.Handle] != nil || in.missing() > 0 {
-		n.compileLater(in)
-	} else {
-		n.installs = append(n.installs, in)
-	}
+	t.from = append(t.from, versionOf{version, set})
 }
 
-// setAt tells by which set a reading was tested.
-func (s *set) setAt(version uint64) uint64 {
-	for i := len(s.tested) - 1; i >= 0; i-- {
-		if s.tested[i].version <= version {
-			return s.tested[i].set
+// by returns the set of a version.
+func (t *tested) by(version uint64) uint64 {
+	for i := len(t.from) - 1; i >= 0; i-- {
+		if t.from[i].version <= version {
+			return t.from[i].set
 		}
 	}
-	if len(s.tested) > 0 {
-		return s.tested[0].set
+	if len(t.from) > 0 {
+		return t.from[0].set
 	}
 	return 0
 }

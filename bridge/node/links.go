@@ -17,14 +17,34 @@ func (h *Neighbours) Up(neighbour overlay.BrokerID, session uint64) {
 	h.node.queue.must(item{in: &overlay.LinkUp{Neighbour: neighbour, Session: session}})
 }
 
-// Frame takes what one step of a neighbour sent. It waits for room, and so
-// holds the neighbour back rather than lose anything; a node that has ended
-// drops it.
+// Frame takes what one step of a neighbour sent. It waits for room, also for
+// changes of the matcher, and so holds the neighbour back rather than lose
+// anything; a node that has ended drops it.
 func (h *Neighbours) Frame(neighbour overlay.BrokerID, session uint64, messages []overlay.Message) {
+	seal(messages)
+	for _, full := range []<-chan struct{}{h.node.jobs.full(), h.node.installs.full()} {
+		if full != nil {
+			<-full
+		}
+	}
 	_ = h.node.queue.post(context.Background(), item{in: &overlay.FrameReceived{Neighbour: neighbour, Session: session, Messages: messages}})
 }
 
 // Down says that the session has ended.
 func (h *Neighbours) Down(neighbour overlay.BrokerID, session uint64) {
 	h.node.queue.must(item{in: &overlay.LinkDown{Neighbour: neighbour, Session: session}})
+}
+
+// seal does beside the broker's goroutine what it need not do for each
+// subscription.
+func seal(messages []overlay.Message) {
+	for _, m := range messages {
+		if m, ok := m.(*overlay.SubscribeMessage); ok && m.Set != nil {
+			for _, member := range m.Set.Put {
+				if member.Subscription != nil {
+					member.Subscription.Seal()
+				}
+			}
+		}
+	}
 }

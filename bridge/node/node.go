@@ -87,7 +87,8 @@ type Node struct {
 	config   Config
 	log      *slog.Logger
 	queue    *queue[item]
-	jobs     *queue[*job] // conditions to compile
+	jobs     *queue[*job]     // conditions to compile
+	installs *queue[*install] // changes of the matcher to carry out
 	robots   *robots.Robots
 	links    Links         // nil: a broker without neighbours
 	restored chan struct{} // closed once an earlier life is back
@@ -96,13 +97,12 @@ type Node struct {
 	// carries out what it says; all below is under it.
 	stepping  sync.Mutex
 	broker    *overlay.Broker
-	sets      map[overlay.Handle]*set
+	tested    map[overlay.Handle]*tested // of the keys that are installed, or will be
 	compiled  map[*overlay.Subscription]*subscribe.Subscription
 	started   bool                        // Run is on
 	stepped   bool                        // there are records and outputs to carry out
-	installs  []*install                  // to carry out together
 	waiting   map[overlay.Handle]*waiting // changes whose conditions are being compiled
-	restoring int                         // keys of an earlier life among them
+	restoring int                         // changes of an earlier life that are not visible yet
 	soon      attach.Outbox               // has notifications that are written together; nil: none does
 	timer     *time.Timer                 // runs out at armed
 	armed     overlay.Instant
@@ -155,10 +155,11 @@ func New(c Config) (*Node, error) {
 		restored: make(chan struct{}),
 		log:      c.Logger,
 		queue:    newQueue[item](min(clientQueue, c.QueueLength), c.QueueLength),
-		jobs:     newQueue[*job](1, 1), // as many as there are keys
+		jobs:     newQueue[*job](1, 1), // only must is used of it
+		installs: newQueue[*install](1, 1),
 		broker:   broker,
 		waiting:  map[overlay.Handle]*waiting{},
-		sets:     map[overlay.Handle]*set{},
+		tested:   map[overlay.Handle]*tested{},
 		compiled: map[*overlay.Subscription]*subscribe.Subscription{},
 		lost:     map[string]uint64{},
 	}
@@ -190,12 +191,13 @@ func (n *Node) Run(ctx context.Context) error {
 	n.started = begun
 	n.stepping.Unlock()
 	if !begun {
-		n.queue.close()
+		n.close()
 		return nil
 	}
-	compiling, stopCompiling := context.WithCancel(ctx)
-	n.running.Go(func() { n.compileAll(compiling) })
-	defer stopCompiling()
+	beside, stop := context.WithCancel(ctx)
+	n.running.Go(func() { n.compileAll(beside) })
+	n.running.Go(func() { (&installer{n, map[overlay.Handle]*set{}}).run(beside) })
+	defer stop()
 	var spent []item
 	for restored := false; ; {
 		if !restored && n.restoring == 0 {
@@ -210,7 +212,7 @@ func (n *Node) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			n.stepping.Lock()
 			defer n.stepping.Unlock()
-			n.queue.close()
+			n.close()
 			n.work(n.queue.take(spent))
 			n.room.set(true)
 			n.started = false
@@ -218,6 +220,13 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 		spent = n.turn(due, spent)
 	}
+}
+
+// close refuses what comes from now on.
+func (n *Node) close() {
+	n.queue.close()
+	n.jobs.close()
+	n.installs.close()
 }
 
 // turn does all that waits, and what is due.
@@ -246,9 +255,8 @@ func (n *Node) arm() {
 
 // atOnce has the state machine take a reading in, in the goroutine of the
 // robot's session, if nothing else is being done or waits: that saves waking
-// the broker's goroutine. What could make the session wait (the disk, the
-// matcher, which waits for this very session) is left to the broker's
-// goroutine, and until that has done it readings go through the queue.
+// the broker's goroutine. What could make the session wait (the disk) is left to
+// the broker's goroutine, and until that has done it readings go through the queue.
 func (n *Node) atOnce(it *item) bool {
 	if !n.stepping.TryLock() {
 		return false
@@ -291,23 +299,11 @@ func (n *Node) begin(ctx context.Context) bool {
 		n.take(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
 	}
 	n.carryOut()
-	n.awaitRestored()
 	return true
 }
 
-// light tells whether carrying out what has been stepped waits for nothing.
-func (n *Node) light() bool {
-	if n.config.Store != nil && len(n.broker.Records()) > 0 {
-		return false
-	}
-	for _, out := range n.broker.Outputs() {
-		switch out.(type) {
-		case *overlay.Install, *overlay.Uninstall:
-			return false
-		}
-	}
-	return true
-}
+// light reports whether carrying out what has been stepped waits for nothing.
+func (n *Node) light() bool { return n.config.Store == nil || len(n.broker.Records()) == 0 }
 
 // work takes inputs in, in order.
 func (n *Node) work(items []item) {
@@ -350,7 +346,6 @@ func (n *Node) carryOut() {
 		n.stepped = false
 		n.carryOutStep()
 	}
-	n.installAll()
 	clear(n.compiled)
 }
 
@@ -407,10 +402,7 @@ func (n *Node) do(out overlay.Output, now bool) {
 	case *overlay.Install:
 		n.prepareInstall(o)
 	case *overlay.Uninstall:
-		n.installAll() // some may be of its key
-		n.endWaiting(o.Handle)
-		delete(n.sets, o.Handle)
-		n.config.Matcher.Remove(subscribe.Key(o.Handle))
+		n.uninstall(o.Handle)
 	default:
 		panic(fmt.Sprintf("node: the overlay gave a %T", out))
 	}

@@ -63,9 +63,9 @@ func TestPostWaitsForRoom(t *testing.T) {
 }
 
 func TestSetAt(t *testing.T) {
-	s := &set{tested: []tested{{version: 10, set: 1}, {version: 20, set: 2}, {version: 21, set: 3}}}
+	s := &tested{from: []versionOf{{version: 10, set: 1}, {version: 20, set: 2}, {version: 21, set: 3}}}
 	for version, want := range map[uint64]uint64{5: 1, 10: 1, 19: 1, 20: 2, 21: 3, 99: 3} {
-		if got := s.setAt(version); got != want {
+		if got := s.by(version); got != want {
 			t.Errorf("a reading tested by version %d belongs to set %d, expected %d", version, got, want)
 		}
 	}

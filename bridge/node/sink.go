@@ -62,6 +62,9 @@ func (n *Node) Failed(f subscribe.Failure) {
 func (n *Node) tellLost() {
 	n.lostMu.Lock()
 	defer n.lostMu.Unlock()
+	if len(n.lost) == 0 {
+		return
+	}
 	for _, robot := range slices.Sorted(maps.Keys(n.lost)) {
 		lost := n.lost[robot]
 		n.take(n.instant(), &overlay.RobotState{Robot: robot, State: protocol.RobotOverflow, Lost: &lost, Since: n.instant()})
@@ -83,12 +86,12 @@ func (n *Node) reading(it *item) *overlay.Matched {
 	names := make([]protocol.Matched, 0, count) // of all clients: one allocation
 	for _, k := range m.Matches {
 		h := overlay.Handle(k.Key)
-		if s := n.sets[h]; s != nil {
+		if t := n.tested[h]; t != nil {
 			from := len(names)
 			for _, match := range k.Subscriptions {
 				names = append(names, protocol.Matched{ID: match.ID, State: match.State, Values: match.Values})
 			}
-			in.Hits = append(in.Hits, overlay.Hit{Handle: h, Set: s.setAt(m.Version), Names: names[from:len(names):len(names)]})
+			in.Hits = append(in.Hits, overlay.Hit{Handle: h, Set: t.by(m.Version), Names: names[from:len(names):len(names)]})
 		}
 	}
 	return in

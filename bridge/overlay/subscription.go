@@ -24,6 +24,8 @@ type Subscription struct {
 	Needs [][]string
 	// Requires is what must hold of a robot's values and names too. None: not known.
 	Requires []Requirement
+
+	sealed Hash // by Seal
 }
 
 // Requirement is something without which a condition is never true: that a
@@ -44,9 +46,16 @@ type Bound struct {
 // those of its members (mod 2¹²⁸), so that a change costs what has changed.
 type Hash struct{ Hi, Lo uint64 }
 
-// Hash gives the hash of all that decides what the subscription matches and
+// Seal computes the hash once for all, so that the broker's goroutine need not.
+// The subscription must not be changed any more.
+func (s *Subscription) Seal() { s.sealed = s.Hash() }
+
+// Hash returns the hash of all that decides what the subscription matches and
 // how it is delivered.
 func (s *Subscription) Hash() Hash {
+	if s.sealed != (Hash{}) {
+		return s.sealed
+	}
 	h := sha256.Sum256(s.canonical())
 	return Hash{Hi: binary.BigEndian.Uint64(h[:8]), Lo: binary.BigEndian.Uint64(h[8:16])}
 }

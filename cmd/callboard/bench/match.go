@@ -124,7 +124,7 @@ func (r *matchRun) fill(ctx context.Context, texts *matchTexts) (*subscribe.Matc
 		if err := compileSets(m, texts, from, sets); err != nil {
 			return nil, err
 		}
-		m.InstallAll(sets)
+		m.Prepare(sets).Publish()
 	}
 	return m, ctx.Err()
 }
