@@ -15,6 +15,8 @@ import (
 	"callboard/bridge/config"
 	"callboard/bridge/node"
 	callboard "callboard/clients/go"
+	"callboard/player"
+	"callboard/player/iface"
 	"callboard/player/playertest"
 	"callboard/subscribe/protocol"
 )
@@ -75,6 +77,31 @@ func TestNotificationsCrossBrokers(t *testing.T) {
 	}
 	if !slices.IsSorted(at) {
 		t.Error("a robot's readings came out of order")
+	}
+}
+
+// TestMessagesCrossBrokers: who asks for the messages that readings came of gets
+// them from another broker too, to the bit, and a neighbour in between that wants
+// the reading gets that.
+func TestMessagesCrossBrokers(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	brokers := row(t, 3, map[int]config.Player{2: {Address: robot.Addr(), Robot: "r0"}})
+	recorder, other := attach(t, brokers[0]), attach(t, brokers[1])
+	subscribe(t, recorder, protocol.Subscription{ID: "a", Condition: "position.x >= 0", Messages: true})
+	subscribe(t, other, protocol.Subscription{ID: "a", Condition: "position.x >= 0"})
+	for range 20 {
+		n := notified(t, recorder)
+		all, err := player.SplitMessages(n.Messages)
+		if err != nil || len(all) != 1 || n.Reading != nil {
+			t.Fatalf("%d messages (%v) and the reading %s", len(all), err, n.Reading)
+		}
+		var p iface.Position2DData
+		if err := iface.Decode(all[0].Body, &p); err != nil || all[0].Interf != player.InterfacePosition2D || all[0].Timestamp != n.Time {
+			t.Fatalf("%s with %+v (%v), of a reading at %g", all[0].Header, p, err, n.Time)
+		}
+		if n = notified(t, other); n.Messages != nil || n.Reading == nil {
+			t.Fatalf("who does not ask gets messages of %d bytes and the reading %s", len(n.Messages), n.Reading)
+		}
 	}
 }
 
@@ -185,13 +212,13 @@ func TestListsAreOfTheNetwork(t *testing.T) {
 }
 
 // notified waits for a notification.
-func notified(t *testing.T, c *callboard.Client) {
+func notified(t *testing.T, c *callboard.Client) *callboard.Notification {
 	t.Helper()
 	for deadline := time.After(patience); ; {
 		select {
 		case e := <-c.Events():
-			if _, ok := e.(*callboard.Notification); ok {
-				return
+			if n, ok := e.(*callboard.Notification); ok {
+				return n
 			}
 		case <-deadline:
 			t.Fatal("no notification came")

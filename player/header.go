@@ -57,6 +57,23 @@ func ParseHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
+// SplitMessages returns the messages that stand in b, one behind the other as
+// they are on the wire. Their bodies are parts of b.
+func SplitMessages(b []byte) (all []Message, err error) {
+	for len(b) > 0 {
+		h, err := ParseHeader(b)
+		if err != nil {
+			return all, err
+		}
+		if b = b[HeaderSize:]; uint32(len(b)) < h.Size {
+			return all, fmt.Errorf("player: %s ends after %d bytes of its body, expected %d", h, len(b), h.Size)
+		}
+		all = append(all, Message{h, b[:h.Size:h.Size]})
+		b = b[h.Size:]
+	}
+	return all, nil
+}
+
 // String tells type, subtype and device, for errors and logs.
 func (h Header) String() string {
 	return fmt.Sprintf("%s %d of %s", h.Type, h.Subtype, h.Addr)

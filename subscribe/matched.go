@@ -15,10 +15,13 @@ type Matched struct {
 	Interface string // as Player names it: laser, ranger, …
 	Index     int
 	Time      float64 // s, the reading's
-	// Reading is the reading's JSON object, encoded once for all; nil if
-	// every matching subscription selects, or nobody wants it.
+	// Reading is the reading's JSON object, encoded once for all; nil if every
+	// matching subscription selects or asks for messages, or nobody wants it.
 	Reading []byte
-	Matches []KeyMatches // by ascending key
+	// Messages are those that the reading came of, as Player sends them; nil if
+	// no matching subscription asks for them. See protocol.Notify.
+	Messages []byte
+	Matches  []KeyMatches // by ascending key
 	// Version is that of the matcher by which the reading was tested.
 	Version uint64
 }
@@ -33,7 +36,7 @@ type KeyMatches struct {
 type Match struct {
 	ID     string
 	State  *bool  // for the trigger "change": the state that it changed to
-	Values []byte // for select: a JSON object; nil if the reading itself goes out
+	Values []byte // for select: a JSON object; protocol.NoValues: the messages go out; nil: the reading
 	Latest bool   // keep is "latest": of what waits only the newest counts
 }
 
@@ -47,12 +50,13 @@ func (s *Session) emit(a *view.Arrival) {
 	})
 	m := &Matched{Device: a.Device, Interface: a.Interface, Index: int(a.Device.Index), Time: a.Time, Version: s.snapshot.version}
 	matches := make([]Match, 0, len(s.found))
-	keys, whole := 0, false
+	keys, whole, messages := 0, false, false
 	for i, f := range s.found {
 		if i == 0 || f.key != s.found[i-1].key {
 			keys++
 		}
-		whole = whole || len(f.entry.sub.selected) == 0
+		whole = whole || f.entry.sub.whole()
+		messages = messages || f.entry.sub.Spec.Messages
 		matches = append(matches, s.content(f))
 	}
 	m.Matches = make([]KeyMatches, 0, keys)
@@ -66,6 +70,9 @@ func (s *Session) emit(a *view.Arrival) {
 	}
 	if whole && !s.config.Bare {
 		m.Reading = s.encode(a)
+	}
+	if messages && !s.config.Bare {
+		m.Messages = slices.Clone(a.Messages)
 	}
 	s.config.Emit(m)
 }
@@ -98,7 +105,10 @@ func (s *Session) content(f found) Match {
 			m.State = &isTrue
 		}
 	}
-	if len(f.entry.sub.selected) > 0 {
+	switch {
+	case spec.Messages:
+		m.Values = protocol.NoValues
+	case len(f.entry.sub.selected) > 0:
 		m.Values = s.values(f.entry)
 	}
 	return m

@@ -173,6 +173,10 @@ func (m *Matcher) change(put, gone []*entry) *snapshot {
 	s.version++
 	s.ended += uint64(len(gone))
 	slices.SortFunc(gone, func(a, b *entry) int { return cmp.Compare(a.number, b.number) })
+	asks := func(e *entry) bool { return e.sub.Spec.Messages }
+	if slices.ContainsFunc(gone, asks) {
+		s.messages = slices.DeleteFunc(slices.Clone(s.messages), func(e *entry) bool { return slices.Contains(gone, e) })
+	}
 	for _, e := range gone {
 		m.place(&s, e, false)
 		m.release(&s, e)
@@ -185,6 +189,9 @@ func (m *Matcher) change(put, gone []*entry) *snapshot {
 			m.intern(&s, sel.program, false)
 		}
 		m.place(&s, e, true)
+		if asks(e) {
+			s.messages = append(slices.Clip(s.messages), e)
+		}
 	}
 	for _, e := range gone {
 		e.ended.Store(s.version)

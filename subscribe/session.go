@@ -175,6 +175,9 @@ const (
 func (s *Session) begin() {
 	s.sees.Store(starting)
 	snap := s.matcher.snapshot.Load()
+	if snap != s.snapshot {
+		s.robot.Keep(slices.ContainsFunc(snap.messages, func(e *entry) bool { return e.sub.wantsRobot(s.config.Robot) }))
+	}
 	s.sees.Store(snap.version + version0)
 	s.take(snap)
 }

@@ -23,7 +23,9 @@ type snapshot struct {
 	texts   trie[[]*program]    // by hash of the text
 	entries uint64              // all entries' numbers are up to it
 	ended   uint64              // entries that have ended so far
-	seed    maphash.Seed
+	// messages are the entries that ask for the messages that readings came of.
+	messages []*entry
+	seed     maphash.Seed
 }
 
 // namedBucket is what is installed for one robot by its name.

@@ -104,7 +104,7 @@ func (s *Subscription) Same(o *Subscription) bool {
 	}
 	a, b := &s.Spec, &o.Spec
 	return a.ID == b.ID && a.Condition == b.Condition && trigger(a) == trigger(b) && keep(a) == keep(b) &&
-		a.MinInterval == b.MinInterval && a.For == b.For &&
+		a.MinInterval == b.MinInterval && a.For == b.For && a.Messages == b.Messages &&
 		slices.Equal(a.Robots, b.Robots) && slices.Equal(a.Devices, b.Devices) &&
 		maps.Equal(a.Select, b.Select) && slices.Equal(s.Allowed, o.Allowed)
 }
@@ -122,6 +122,9 @@ func keep(s *protocol.Subscription) string {
 	}
 	return s.Keep
 }
+
+// whole reports whether the reading itself goes out.
+func (s *Subscription) whole() bool { return len(s.selected) == 0 && !s.Spec.Messages }
 
 // stateful tells whether the subscription must see readings that do not match.
 func (s *Subscription) stateful() bool {

@@ -40,7 +40,7 @@ func weighReading(r *overlay.Reading) int {
 	if r == nil {
 		return 0
 	}
-	return 128 + len(r.JSON)
+	return 128 + len(r.JSON) + len(r.Messages)
 }
 
 func weighNames(names []protocol.Matched) int {

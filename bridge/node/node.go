@@ -422,8 +422,11 @@ func notification(o *overlay.Notify) protocol.Notify {
 		Robot: o.Reading.Robot, Interface: o.Reading.Interface, Index: o.Reading.Index, Time: o.Reading.Time,
 		Subscriptions: o.Subscriptions, Latest: o.Latest,
 	}
-	if !o.Selected() {
+	if protocol.WantsReading(o.Subscriptions) {
 		m.Reading = o.Reading.JSON
+	}
+	if protocol.WantsMessages(o.Subscriptions) {
+		m.Messages = o.Reading.Messages
 	}
 	return m
 }

@@ -76,7 +76,7 @@ func (n *Node) tellLost() {
 func (n *Node) reading(it *item) *overlay.Matched {
 	m := it.matched
 	in := &overlay.Matched{
-		Reading: &overlay.Reading{Robot: it.robot, Interface: m.Interface, Index: m.Index, Time: m.Time, JSON: m.Reading, Arrived: it.decoded},
+		Reading: &overlay.Reading{Robot: it.robot, Interface: m.Interface, Index: m.Index, Time: m.Time, JSON: m.Reading, Messages: m.Messages, Arrived: it.decoded},
 		Hits:    make([]overlay.Hit, 0, len(m.Matches)),
 	}
 	count := 0

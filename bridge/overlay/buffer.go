@@ -42,7 +42,7 @@ func (i *item) size() int {
 	if i.reading == nil {
 		return 0
 	}
-	return itemOverhead + len(i.reading.JSON) + i.content.bytes
+	return itemOverhead + i.reading.size() + i.content.bytes
 }
 
 // at is when the item began to wait.
@@ -58,7 +58,7 @@ func gapItem(from, to uint64, why Why, at Instant) item {
 }
 
 func itemSize(r *Reading, names []protocol.Matched) int {
-	return itemOverhead + len(r.JSON) + namesSize(names)
+	return itemOverhead + r.of(names).size() + namesSize(names)
 }
 
 func namesSize(names []protocol.Matched) int {
@@ -109,7 +109,7 @@ type buffer struct {
 // retain and release count who holds a reading.
 func (b *buffer) retain(r *Reading, at Instant) {
 	if r.refs == 0 {
-		b.usage.readings += int64(len(r.JSON))
+		b.usage.readings += int64(r.size())
 		r.held = at
 	}
 	r.refs++
@@ -120,7 +120,7 @@ func (b *buffer) release(i *item) {
 		return
 	}
 	if i.reading.refs--; i.reading.refs == 0 {
-		b.usage.readings -= int64(len(i.reading.JSON))
+		b.usage.readings -= int64(i.reading.size())
 	}
 	b.count--
 	b.bytes -= i.size()
@@ -130,6 +130,7 @@ func (b *buffer) release(i *item) {
 
 // push appends a notification with the number last+1 or higher.
 func (b *buffer) push(seq uint64, r *Reading, c *content, at Instant) {
+	r = r.of(c.names)
 	b.retain(r, at)
 	i := item{from: seq, reading: r, content: c}
 	b.count++

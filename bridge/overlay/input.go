@@ -109,14 +109,31 @@ type RobotState struct {
 // never changed.
 type Reading struct {
 	Robot     string
-	Interface string  // Player's name: "laser", "ranger", …
-	Index     int     // of the device
-	Time      float64 // s, as Player gives it
-	JSON      []byte  // the reading object
-	Arrived   Instant // when it was decoded, for measuring the way; 0: not known, or of an earlier life
-	refs      int     // buffers that hold it
-	held      Instant // since when any has
+	Interface string   // Player's name: "laser", "ranger", …
+	Index     int      // of the device
+	Time      float64  // s, as Player gives it
+	JSON      []byte   // the reading object; nil if nobody wants it
+	Messages  []byte   // what it came of: see protocol.Notify; nil if nobody wants them
+	Arrived   Instant  // when it was decoded, for measuring the way; 0: not known, or of an earlier life
+	refs      int      // buffers that hold it
+	held      Instant  // since when any has
+	bare      *Reading // itself without messages, once it was needed
 }
+
+// of returns the reading as it is kept for those whose subscriptions are named:
+// without its messages, unless one of them asks for those.
+func (r *Reading) of(names []protocol.Matched) *Reading {
+	if r.Messages == nil || protocol.WantsMessages(names) {
+		return r
+	}
+	if r.bare == nil {
+		r.bare = &Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON, Arrived: r.Arrived}
+	}
+	return r.bare
+}
+
+// size is how many bytes it has.
+func (r *Reading) size() int { return len(r.JSON) + len(r.Messages) }
 
 // Matched is a reading with all who get it. Readings of one robot come in
 // their order.

@@ -19,7 +19,8 @@ type Send struct {
 	Message any
 }
 
-// Notify gives a client a notification. The reading's bytes are shared.
+// Notify gives a client a notification. The reading's bytes are shared. Of them
+// goes out what its subscriptions want: protocol.WantsReading, WantsMessages.
 type Notify struct {
 	Conn          Conn
 	Source        string
@@ -28,17 +29,6 @@ type Notify struct {
 	Reading       *Reading
 	Latest        bool               // only subscriptions that keep the latest name it: the next one of its device waits for its acknowledgement
 	Subscriptions []protocol.Matched // shared with the store and later resends: not to be changed
-}
-
-// Selected tells whether all subscriptions select: then the reading itself is
-// left out of the message.
-func (n *Notify) Selected() bool {
-	for i := range n.Subscriptions {
-		if n.Subscriptions[i].Values == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // Close ends a connection, after what was sent on it before. The Error that

@@ -26,7 +26,7 @@ func (t *trueStates) note(r *Reading, names []protocol.Matched, seq uint64) {
 		switch {
 		case n.State == nil:
 		case *n.State:
-			t.put(n.ID, r, n.Values, seq)
+			t.put(n.ID, r.of(names[i:i+1]), n.Values, seq)
 		default:
 			t.remove(n.ID, r.Robot)
 		}

@@ -111,6 +111,9 @@ func (s *Subscription) canonical() []byte {
 	}
 	text(orDefault(s.Keep, protocol.KeepAll))
 	list(s.Allowed)
+	if s.Messages {
+		text("messages") // of the others as it was before there were any
+	}
 	return b
 }
 

@@ -349,22 +349,31 @@ func sameFrame(frames []Output, messages []Message) *Frame {
 	return nil
 }
 
-// strip leaves readings out that no subscription behind the link wants: all
-// select values.
+// strip leaves out what no subscription behind the link wants: the reading if all
+// select values or ask for messages, and the messages if none asks for them.
 func strip(frame []Message) {
 	for _, m := range frame {
 		n, ok := m.(*NotifyMessage)
-		if !ok || n.Reading.JSON == nil {
+		if !ok {
 			continue
 		}
-		wanted := slices.ContainsFunc(n.Hits, func(h KeyHit) bool {
-			return slices.ContainsFunc(h.Names, func(m protocol.Matched) bool { return m.Values == nil })
-		})
-		if !wanted {
-			r := *n.Reading
-			r.JSON, r.refs = nil, 0
-			n.Reading = &r
+		wanted := func(by func([]protocol.Matched) bool) bool {
+			return slices.ContainsFunc(n.Hits, func(h KeyHit) bool { return by(h.Names) })
 		}
+		json := n.Reading.JSON == nil || wanted(protocol.WantsReading)
+		messages := n.Reading.Messages == nil || wanted(protocol.WantsMessages)
+		if json && messages {
+			continue
+		}
+		r := *n.Reading
+		r.refs, r.bare = 0, nil
+		if !json {
+			r.JSON = nil
+		}
+		if !messages {
+			r.Messages = nil
+		}
+		n.Reading = &r
 	}
 }
 

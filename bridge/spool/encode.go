@@ -180,8 +180,17 @@ func appendReading(b []byte, r *overlay.Reading) []byte {
 	b = appendText(b, r.Interface)
 	b = binary.AppendUvarint(b, uint64(r.Index))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Time))
-	return append(binary.AppendUvarint(b, uint64(len(r.JSON))), r.JSON...)
+	if r.Messages == nil {
+		return append(binary.AppendUvarint(b, uint64(len(r.JSON))), r.JSON...)
+	}
+	head := binary.AppendUvarint([]byte{withMessages}, uint64(len(r.JSON)))
+	b = binary.AppendUvarint(b, uint64(len(head)+len(r.JSON)+len(r.Messages)))
+	return append(append(append(b, head...), r.JSON...), r.Messages...)
 }
+
+// withMessages stands before the object of a reading, with its length, if its
+// messages follow it. An object begins with a brace.
+const withMessages = 0
 
 // appendHits writes hits as differences, each from the one before: names of
 // subscriptions, which are often the same, only where they are others.
@@ -381,7 +390,15 @@ func (d *decoder) entry() *overlay.EntryRecord {
 }
 
 func (d *decoder) reading() *overlay.Reading {
-	return &overlay.Reading{Robot: d.text(), Interface: d.text(), Index: int(d.uvarint()), Time: d.float(), JSON: d.bytes()}
+	r := &overlay.Reading{Robot: d.text(), Interface: d.text(), Index: int(d.uvarint()), Time: d.float(), JSON: d.bytes()}
+	if len(r.JSON) > 0 && r.JSON[0] == withMessages {
+		both := &decoder{b: r.JSON[1:]}
+		r.JSON, r.Messages = both.raw(), both.b
+		if both.err != nil {
+			d.fail(both.err)
+		}
+	}
+	return r
 }
 
 func (d *decoder) names() []protocol.Matched {

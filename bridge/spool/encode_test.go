@@ -32,6 +32,10 @@ func all() []overlay.Record {
 				{Handle: 9, Seq: 3, Revision: 7, Names: []protocol.Matched{{ID: "a"}, {ID: "b", State: &yes}}},
 			},
 		},
+		&overlay.GivenRecord{
+			Reading: &overlay.Reading{Robot: "r0", Interface: "laser", JSON: []byte(`{}`), Messages: []byte("both")},
+			Hits:    []overlay.GivenHit{{Handle: 1, Seq: 3, Names: []protocol.Matched{{ID: "a", Values: protocol.NoValues}}}},
+		},
 		&overlay.AckedRecord{Handle: 1, Num: 2},
 		&overlay.GapRecord{Handle: 1, From: 2, To: 3, New: 3, Why: overlay.WhyExpired},
 		&overlay.PassedRecord{Handle: 1, From: 2, To: 3},
@@ -39,6 +43,7 @@ func all() []overlay.Record {
 		&overlay.EntrySubscription{Handle: 301, Born: 9, Subscription: sub("b", "all")},
 		&overlay.EntrySubscriptionEnded{Handle: 301, ID: "b"},
 		&overlay.StateRecord{Handle: 301, ID: "b", Seq: 3, Reading: &overlay.Reading{Robot: "r0", Interface: "laser", JSON: []byte(`{}`)}, Values: []byte(`{"v":1}`)},
+		&overlay.StateRecord{Handle: 301, ID: "c", Reading: &overlay.Reading{Robot: "r0", JSON: []byte{}, Messages: []byte("alone")}, Values: protocol.NoValues},
 		&overlay.StatesEnded{Handle: 301, ID: "b"},
 		&overlay.ToldRecord{Client: "x", Source: "b2", Version: 1 << 40},
 		&overlay.ToldRecord{Client: "x", Source: "b2", Robot: "r0", Away: true},

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"callboard/bridge/record"
 	"callboard/bridge/robots"
 	callboard "callboard/clients/go"
 	"callboard/player"
+	"callboard/player/iface"
 	"callboard/player/run"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
@@ -38,14 +41,23 @@ func (p *program) recordBroker(ctx context.Context, c *cli.Context, r *record.Co
 	if err != nil {
 		return err
 	}
-	s := callboard.Subscription{ID: "record", Condition: "true", Robots: textsOf(c, "robot"), Devices: devices}
-	r.Source = fromBroker(client, s, r.Logger)
+	r.Source = fromBroker(client, toRecord(r.Output, textsOf(c, "robot"), devices), r.Logger)
 	return nil
 }
 
-// fromBroker gives what a client of a broker is told as records.
-func fromBroker(client *callboard.Client, s callboard.Subscription, log *slog.Logger) func(context.Context, func(*run.Record)) error {
-	b := &brokerSource{client: client, subscription: s, log: log, robots: map[string]*brokerRobot{}, told: map[player.Interface]bool{}}
+// toRecord asks for the messages that readings came of, and for an MCAP file for
+// the readings too, which it keeps beside them.
+func toRecord(output string, robots, devices []string) []callboard.Subscription {
+	asked := []callboard.Subscription{{ID: "messages", Condition: "true", Robots: robots, Devices: devices, Messages: true}}
+	if strings.EqualFold(filepath.Ext(output), ".mcap") {
+		asked = append(asked, callboard.Subscription{ID: "readings", Condition: "true", Robots: robots, Devices: devices})
+	}
+	return asked
+}
+
+// fromBroker returns what a client of a broker is told as records.
+func fromBroker(client *callboard.Client, asked []callboard.Subscription, log *slog.Logger) func(context.Context, func(*run.Record)) error {
+	b := &brokerSource{client: client, asked: asked, log: log, robots: map[string]*brokerRobot{}, told: map[player.Interface]bool{}}
 	return func(ctx context.Context, put func(*run.Record)) error {
 		defer client.Close()
 		b.put = put
@@ -55,13 +67,13 @@ func fromBroker(client *callboard.Client, s callboard.Subscription, log *slog.Lo
 
 // brokerSource gives what a broker sends as records.
 type brokerSource struct {
-	client       *callboard.Client
-	subscription callboard.Subscription
-	log          *slog.Logger
-	put          func(*run.Record)
-	robots       map[string]*brokerRobot
-	ports        uint32                    // given so far
-	told         map[player.Interface]bool // interfaces of which something was left out
+	client *callboard.Client
+	asked  []callboard.Subscription // the first asks for messages
+	log    *slog.Logger
+	put    func(*run.Record)
+	robots map[string]*brokerRobot
+	ports  uint32                    // given so far
+	told   map[player.Interface]bool // interfaces of which something was left out
 }
 
 // brokerRobot is a robot whose readings come.
@@ -69,22 +81,23 @@ type brokerRobot struct {
 	name, world, player string
 	port                uint32 // in the recording: a broker does not tell the server's
 	devices             map[string]*player.Device
-	retold              map[string]*record.Retold // of this session
 	up                  bool
 	state               string // as listed last
 	since               float64
 }
 
 func (b *brokerSource) run(ctx context.Context) error {
-	if _, err := b.client.Subscribe(ctx, b.subscription); err != nil {
-		return err
+	for _, s := range b.asked {
+		if _, err := b.client.Subscribe(ctx, s); err != nil {
+			return err
+		}
 	}
 	if err := b.list(ctx); err != nil {
 		return err
 	}
 	// Of robots that were up before the broker knew of the subscription it tells nothing.
 	for _, name := range slices.Sorted(maps.Keys(b.robots)) {
-		if r := b.robots[name]; r.state == protocol.RobotUp && subscribe.MatchesAny(b.subscription.Robots, name) {
+		if r := b.robots[name]; r.state == protocol.RobotUp && subscribe.MatchesAny(b.asked[0].Robots, name) {
 			b.begin(r)
 		}
 	}
@@ -149,7 +162,7 @@ func geometryOf(g *robots.Geometry) *player.Geometry {
 func (b *brokerSource) robot(name string) *brokerRobot {
 	r := b.robots[name]
 	if r == nil {
-		r = &brokerRobot{name: name, port: player.DefaultPort + b.ports, devices: map[string]*player.Device{}, retold: map[string]*record.Retold{}}
+		r = &brokerRobot{name: name, port: player.DefaultPort + b.ports, devices: map[string]*player.Device{}}
 		b.ports++
 		b.robots[name] = r
 	}
@@ -208,43 +221,54 @@ func (b *brokerSource) begin(r *brokerRobot) {
 	b.tell(r, up)
 }
 
+// notification takes the messages that a reading came of.
 func (b *brokerSource) notification(n *callboard.Notification) error {
 	r := b.robot(n.Robot)
 	if !r.up {
 		b.begin(r)
 	}
 	i, ok := player.ParseInterface(n.Interface)
-	if !ok || n.Reading == nil {
+	if !ok {
 		return nil
 	}
-	d := r.device(i, n.Index)
-	reading := record.Reading{Robot: r.name, World: r.world, Broker: r.player, Interface: n.Interface, Index: n.Index, Time: n.Time, Object: n.Reading}
-	records, d, err := reading.Records(d, r.retelling(d))
+	messages, err := player.SplitMessages(n.Messages)
+	object := []byte(n.Reading)
+	for _, m := range messages {
+		if err = b.message(r, &m, object); err != nil {
+			break
+		}
+		if m.Type == player.Data {
+			object = nil // it is kept beside the first
+		}
+	}
 	if err != nil {
-		b.warn(i, "a reading is left out; more of this interface are not told", "err", err)
-		return nil
-	}
-	if last := &records[len(records)-1]; last.Payload == nil {
-		b.warn(i, "no messages can be made of what the broker tells of this interface: neither query nor replay will find it", "robot", r.name, "device", d.Addr.String())
-	}
-	r.devices[d.Addr.String()] = d
-	at := time.Now()
-	for i := range records {
-		records[i].Logged = at
-		b.put(&records[i])
+		b.warn(i, "a message is left out; more of this interface are not told", "robot", r.name, "err", err)
 	}
 	return nil
 }
 
-// retelling gives what makes a device's messages again.
-func (r *brokerRobot) retelling(d *player.Device) *record.Retold {
-	name := d.Addr.String()
-	retold, ok := r.retold[name]
-	if !ok {
-		retold = record.NewRetold(d)
-		r.retold[name] = retold
+// message takes a message of a device, or an answer that told its configuration.
+func (b *brokerSource) message(r *brokerRobot, m *player.Message, object []byte) error {
+	d := r.device(m.Interf, int(m.Index))
+	var payload any = &iface.Raw{Body: m.Body}
+	if known, ok := iface.Lookup(m.Interf, m.Type, m.Subtype); ok {
+		payload = known.New()
+		if err := known.Decode(m.Body, payload); err != nil {
+			return err
+		}
 	}
-	return retold
+	if m.Type == player.Data {
+		h := m.Header
+		h.Addr = d.Addr
+		b.tell(r, run.Record{Kind: run.Data, Device: d, Header: h, Payload: payload, Object: object})
+		return nil
+	}
+	next := *d
+	if iface.Learn(payload, &next.Geometry, &next.Config) {
+		r.devices[d.Addr.String()] = &next
+		b.tell(r, run.Record{Kind: run.Known, Device: &next})
+	}
+	return nil
 }
 
 // warn warns once of an interface.
@@ -273,7 +297,6 @@ func (b *brokerSource) state(ctx context.Context, e *callboard.Robot) error {
 	case protocol.RobotAway:
 		if r.up {
 			r.up = false
-			clear(r.retold)
 			b.tell(r, run.Record{Kind: run.Down})
 		}
 	case protocol.RobotOverflow:

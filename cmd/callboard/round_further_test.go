@@ -52,9 +52,10 @@ func TestRecordOfARobotThatIsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	output := filepath.Join(t.TempDir(), "broker.mcap")
 	r, err := record.New(record.Config{
-		Output: filepath.Join(t.TempDir(), "broker.mcap"),
-		Source: fromBroker(client, callboard.Subscription{ID: "record", Condition: "true", Robots: []string{"r*"}}, slog.New(slog.DiscardHandler)),
+		Output: output,
+		Source: fromBroker(client, toRecord(output, []string{"r*"}, nil), slog.New(slog.DiscardHandler)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func TestSameAnswersOfEveryInterface(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config.Source = fromBroker(client, callboard.Subscription{ID: "record", Condition: "true"}, slog.New(slog.DiscardHandler))
+			config.Source = fromBroker(client, toRecord(name, nil, nil), slog.New(slog.DiscardHandler))
 		}
 		r, err := record.New(config)
 		if err != nil {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"encoding/base64"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -89,7 +90,12 @@ func appendNotifyParts(dst []byte, n *Notify, exact bool) []byte {
 		}
 		dst = append(dst, '}')
 	}
-	return append(dst, ']')
+	dst = append(dst, ']')
+	if n.Messages != nil {
+		dst = append(dst, `,"messages":"`...)
+		dst = append(base64.StdEncoding.AppendEncode(dst, n.Messages), '"')
+	}
+	return dst
 }
 
 // AppendFloat appends a number, null if it is not finite.

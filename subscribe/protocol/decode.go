@@ -64,7 +64,7 @@ func (o *object) message() (any, *Invalid) {
 			"id": text(&m.ID), "condition": pointer(&m.Condition, text), "robots": pointer(&m.Robots, texts),
 			"devices": pointer(&m.Devices, texts), "trigger": pointer(&m.Trigger, text),
 			"min_interval": pointer(&m.MinInterval, number), "for": pointer(&m.For, number),
-			"select": pointer(&m.Select, textMap), "keep": pointer(&m.Keep, text),
+			"select": pointer(&m.Select, textMap), "keep": pointer(&m.Keep, text), "messages": pointer(&m.Messages, truth),
 		})
 	case OpUnsubscribe:
 		m := &Unsubscribe{Op: op}
@@ -93,7 +93,7 @@ func subscriptionFields(s *Subscription) fields {
 	return fields{
 		"id": text(&s.ID), "condition": text(&s.Condition), "robots": texts(&s.Robots), "devices": texts(&s.Devices),
 		"trigger": text(&s.Trigger), "min_interval": number(&s.MinInterval), "for": number(&s.For),
-		"select": textMap(&s.Select), "keep": text(&s.Keep),
+		"select": textMap(&s.Select), "keep": text(&s.Keep), "messages": truth(&s.Messages),
 	}
 }
 

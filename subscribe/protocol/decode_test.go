@@ -45,9 +45,12 @@ func TestDecode(t *testing.T) {
 
 // Every field that a message of a client has is read: what is encoded comes back.
 func TestEveryFieldIsRead(t *testing.T) {
-	for _, m := range []any{&Hello{}, &Subscribe{}, &Update{}, &Unsubscribe{}, &Ack{}, &Command{}, &List{}} {
+	for i, m := range []any{&Hello{}, &Subscribe{}, &Subscribe{}, &Update{}, &Update{}, &Unsubscribe{}, &Ack{}, &Command{}, &List{}} {
 		v := reflect.ValueOf(m).Elem()
 		fill(t, v)
+		if f := v.FieldByName([]string{"Select", "Messages"}[i%2]); f.IsValid() {
+			f.SetZero() // they contradict each other
+		}
 		v.FieldByName("Op").SetString(strings.ToLower(v.Type().Name()))
 		text, err := json.Marshal(m)
 		if err != nil {
@@ -93,6 +96,8 @@ func fill(t *testing.T, v reflect.Value) {
 		v.SetString("text")
 	case reflect.Interface:
 		v.Set(reflect.ValueOf("any"))
+	case reflect.Bool:
+		v.SetBool(true)
 	case reflect.Int:
 		v.SetInt(3)
 	case reflect.Uint64:
@@ -120,7 +125,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"op":"subscrbe"}`, "`op`: \"subscrbe\" is unknown: did you mean \"subscribe\"?"},
 		{`{"op":"zzz"}`, "`op`: \"zzz\" is unknown; expected one of `hello`, `subscribe`, `update`, `unsubscribe`, `ack`, `command`, `list`"},
 		{`{"op":"subscribe","id":"a","condition":"true","triger":"every"}`, "`triger`: unknown field: did you mean `trigger`?"},
-		{`{"op":"update","id":"a","zzzzzzzz":1}`, "`zzzzzzzz`: unknown field; expected one of `condition`, `devices`, `for`, `id`, `keep`, `min_interval`, `robots`, `select`, `trigger`"},
+		{`{"op":"update","id":"a","zzzzzzzz":1}`, "`zzzzzzzz`: unknown field; expected one of `condition`, `devices`, `for`, `id`, `keep`, `messages`, `min_interval`, `robots`, `select`, `trigger`"},
 		{`{"op":"hello","subscriptions":[{"id":"a","condtion":"true"}]}`, "`subscriptions[0].condtion`: unknown field: did you mean `condition`?"},
 		{`{"op":"hello","subscriptions":[{"id":"a"},{}]}`, "`subscriptions[1].id`: missing or empty; expected text"},
 		{`{"op":"hello","subscriptions":[1]}`, "`subscriptions[0]`: expected an object"},
@@ -147,6 +152,8 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"op":"command","id":"a","robot":"r0"}`, "`name`: missing or empty; expected text"},
 		{`{"op":"command","id":"a","robot":"r0","name":"stop","index":-1}`, "`index`: this is the number -1; expected a whole number from 0 to 65535"},
 		{`{"op":"command","id":"a","robot":"r0","name":"stop","args":{}}`, "`args`: this is an object; expected a list"},
+		{`{"op":"subscribe","id":"a","condition":"true","messages":true,"select":{"x":"index"}}`, "`messages`: it contradicts select; expected one of both"},
+		{`{"op":"update","id":"a","messages":1}`, "`messages`: this is the number 1; expected true or false"},
 		{`{"op":"list","id":"a","what":"robot"}`, "`what`: \"robot\" is unknown: did you mean \"robots\"?"},
 	}
 	for _, tt := range tests {

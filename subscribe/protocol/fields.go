@@ -71,6 +71,15 @@ func text(to *string) setter {
 	}
 }
 
+func truth(to *bool) setter {
+	return func(field string, raw json.RawMessage) *Invalid {
+		if raw[0] == 'n' || json.Unmarshal(raw, to) != nil {
+			return wrongType(field, raw, "true or false")
+		}
+		return nil
+	}
+}
+
 func number(to *float64) setter {
 	return func(field string, raw json.RawMessage) *Invalid {
 		if raw[0] == 'n' || json.Unmarshal(raw, to) != nil {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -94,6 +95,9 @@ func appendValue(dst []byte, v reflect.Value, depth int) []byte {
 	case reflect.Slice:
 		if v.IsNil() {
 			return append(dst, "null"...)
+		}
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return append(base64.StdEncoding.AppendEncode(append(dst, '"'), v.Bytes()), '"')
 		}
 		return appendList(dst, v, depth)
 	case reflect.Array:

@@ -25,6 +25,7 @@ type sample struct {
 	Map     map[string]int  `json:"map"`
 	ByIndex map[int]bool    `json:"by_index,omitempty"`
 	Raw     json.RawMessage `json:"raw"`
+	Bytes   []byte          `json:"bytes"`
 	Pointer *int64          `json:"pointer"`
 	Time    time.Time       `json:"time"`
 	Address netip.Addr      `json:"address"`
@@ -54,6 +55,7 @@ func TestAppendJSONIsThatOfEncodingJSON(t *testing.T) {
 			Map:      rapid.MapOf(rapid.String(), rapid.Int()).Draw(t, "map"),
 			ByIndex:  rapid.MapOf(rapid.IntRange(0, 9), rapid.Bool()).Draw(t, "by index"),
 			Raw:      json.RawMessage(`{"a":[1]}`),
+			Bytes:    rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"),
 			Time:     time.Unix(rapid.Int64Range(0, 1e9).Draw(t, "time"), 0).UTC(),
 			Address:  netip.MustParseAddr("127.0.0.1"),
 			Nested:   &sample{Raw: json.RawMessage(`null`)},
@@ -126,6 +128,9 @@ func TestAppendNotify(t *testing.T) {
 				m.Values = json.RawMessage(`{"m":1}`)
 			}
 			n.Subscriptions = append(n.Subscriptions, m)
+		}
+		if rapid.Bool().Draw(t, "with messages") {
+			n.Messages = rapid.SliceOfN(rapid.Byte(), 1, 50).Draw(t, "messages")
 		}
 		if rapid.Bool().Draw(t, "with reading") {
 			n.Reading = json.RawMessage(`{"min":0.25,"ranges":[1,null]}`)

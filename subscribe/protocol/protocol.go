@@ -6,6 +6,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -90,6 +91,9 @@ type Subscription struct {
 	For         float64           `json:"for,omitempty"`          // s that the condition must hold
 	Select      map[string]string `json:"select,omitempty"`       // name to expression, sent instead of the reading
 	Keep        string            `json:"keep,omitempty"`         // KeepAll, KeepLatest
+	// Messages asks for the messages that the reading came of, as Player sends
+	// them, instead of the reading.
+	Messages bool `json:"messages,omitempty"`
 }
 
 // Hello is a client's first message.
@@ -128,6 +132,7 @@ type Update struct {
 	For         *float64           `json:"for,omitempty"`
 	Select      *map[string]string `json:"select,omitempty"`
 	Keep        *string            `json:"keep,omitempty"`
+	Messages    *bool              `json:"messages,omitempty"`
 }
 
 // Unsubscribe ends a subscription.
@@ -193,21 +198,39 @@ type Subscribed struct {
 type Matched struct {
 	ID     string          `json:"id"`
 	State  *bool           `json:"state,omitempty"`  // for TriggerChange
-	Values json.RawMessage `json:"values,omitempty"` // for Select: an object
+	Values json.RawMessage `json:"values,omitempty"` // for Select: an object; for Messages: an empty one
+}
+
+// NoValues are the Values of a subscription that asks for Messages.
+var NoValues = json.RawMessage("{}")
+
+// WantsMessages reports whether any of the subscriptions gets the messages that
+// the reading came of.
+func WantsMessages(matched []Matched) bool {
+	return slices.ContainsFunc(matched, func(m Matched) bool { return len(m.Values) == len(NoValues) })
+}
+
+// WantsReading reports whether any of the subscriptions gets the reading.
+func WantsReading(matched []Matched) bool {
+	return slices.ContainsFunc(matched, func(m Matched) bool { return m.Values == nil })
 }
 
 // Notify is one reading that matched. Seq is the last one + 1 + Skipped.
 type Notify struct {
-	Op            string          `json:"op"`
-	Source        string          `json:"source"`
-	Seq           uint64          `json:"seq"`
-	Skipped       uint64          `json:"skipped,omitempty"`
-	Robot         string          `json:"robot"`
-	Interface     string          `json:"interface"`
-	Index         int             `json:"index"`
-	Time          float64         `json:"time"` // s, as Player gives it
-	Subscriptions []Matched       `json:"subscriptions"`
-	Reading       json.RawMessage `json:"reading,omitempty"`
+	Op            string    `json:"op"`
+	Source        string    `json:"source"`
+	Seq           uint64    `json:"seq"`
+	Skipped       uint64    `json:"skipped,omitempty"`
+	Robot         string    `json:"robot"`
+	Interface     string    `json:"interface"`
+	Index         int       `json:"index"`
+	Time          float64   `json:"time"` // s, as Player gives it
+	Subscriptions []Matched `json:"subscriptions"`
+	// Messages are those that the reading came of, as Player sends them, one
+	// behind the other: header and body. Before a ranger's stands the answer
+	// that told its configuration.
+	Messages []byte          `json:"messages,omitempty"`
+	Reading  json.RawMessage `json:"reading,omitempty"`
 
 	// Latest is not sent: only subscriptions that keep the latest name the
 	// reading, and the next one of its device waits for the acknowledgement.

@@ -41,6 +41,7 @@ func (s *Subscription) Validate() *Invalid {
 		validSeconds("min_interval", s.MinInterval),
 		validSeconds("for", s.For),
 		validSelect(s.Select),
+		validMessages(s),
 		validChoice("keep", s.Keep, KeepAll, KeepLatest),
 	)
 	return i.of(s.ID)
@@ -65,6 +66,7 @@ func (u *Update) Apply(s Subscription) Subscription {
 	set(&s.For, u.For)
 	set(&s.Select, u.Select)
 	set(&s.Keep, u.Keep)
+	set(&s.Messages, u.Messages)
 	return s
 }
 
@@ -140,6 +142,13 @@ func validSelect(sel map[string]string) *Invalid {
 		if name == "" || len(name) > MaxID {
 			return &Invalid{Code: BadMessage, Field: "select", Message: fmt.Sprintf("a name is empty or longer than %d bytes", MaxID)}
 		}
+	}
+	return nil
+}
+
+func validMessages(s *Subscription) *Invalid {
+	if s.Messages && len(s.Select) > 0 {
+		return &Invalid{Code: BadMessage, Field: "messages", Message: "it contradicts select; expected one of both"}
 	}
 	return nil
 }

@@ -37,17 +37,6 @@ func (a *Actarray) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (a *Actarray) message() (uint8, any) {
-	d := &iface.ActarrayData{MotorState: integer[uint8](a.MotorState), Actuators: make([]iface.ActarrayActuator, len(a.Positions))}
-	for i := range d.Actuators {
-		d.Actuators[i] = iface.ActarrayActuator{
-			Position: float32(a.Positions[i]), Speed: float32(entry(a.Speeds, i)),
-			Acceleration: float32(entry(a.Accelerations, i)), Current: float32(entry(a.Currents, i)), State: integer[uint8](entry(a.States, i)),
-		}
-	}
-	return iface.DataActarrayState, d
-}
-
 var actarrayFields = with(
 	truth("moving", "some actuator moves", func(a *Actarray) bool { return a.Moving }),
 	truth("stalled", "some actuator is stalled", func(a *Actarray) bool { return a.Stalled }),

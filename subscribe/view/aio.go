@@ -29,10 +29,6 @@ func (a *AIO) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (a *AIO) message() (uint8, any) {
-	return iface.DataAIOState, &iface.AIOData{Voltages: narrowed(a.Voltages)}
-}
-
 var aioFields = with(
 	numbers("voltages", "V", "the voltages, one for each input", func(a *AIO) []float64 { return a.Voltages }),
 	whole("count", "", "how many inputs", func(a *AIO) int { return a.Count }),

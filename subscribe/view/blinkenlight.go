@@ -29,13 +29,6 @@ func (b *Blinkenlight) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (b *Blinkenlight) message() (uint8, any) {
-	return iface.DataBlinkenlightState, &iface.BlinkenlightData{
-		Enable: flag(b.Enable), Period: float32(b.Period), DutyCycle: float32(b.DutyCycle),
-		Color: iface.Color{Alpha: integer[uint8](b.Alpha), Red: integer[uint8](b.Red), Green: integer[uint8](b.Green), Blue: integer[uint8](b.Blue)},
-	}
-}
-
 var blinkenlightFields = with(
 	truth("enable", "it is on", func(b *Blinkenlight) bool { return b.Enable }),
 	number("period", "s", "of flashing; 0: steady", func(b *Blinkenlight) float64 { return b.Period }),

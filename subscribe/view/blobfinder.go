@@ -59,24 +59,6 @@ func (b *Blobfinder) read(m player.Reading, _ View) bool {
 	return true
 }
 
-// The view tells the borders of the largest patch only: of the others they are
-// their centre.
-func (b *Blobfinder) message() (uint8, any) {
-	d := &iface.BlobfinderData{Width: integer[uint32](b.Width), Height: integer[uint32](b.Height), Blobs: make([]iface.BlobfinderBlob, len(b.IDs))}
-	for i := range d.Blobs {
-		x, y := integer[uint32](entry(b.Xs, i)), integer[uint32](entry(b.Ys, i))
-		d.Blobs[i] = iface.BlobfinderBlob{
-			ID: integer[uint32](b.IDs[i]), Color: integer[uint32](entry(b.Colors, i)), Area: integer[uint32](entry(b.Areas, i)),
-			X: x, Y: y, Left: x, Right: x, Top: y, Bottom: y, Range: float32(entry(b.Ranges, i)),
-		}
-		if i == b.Largest {
-			o := &d.Blobs[i]
-			o.Left, o.Right, o.Top, o.Bottom = integer[uint32](b.Left), integer[uint32](b.Right), integer[uint32](b.Top), integer[uint32](b.Bottom)
-		}
-	}
-	return iface.DataBlobfinderBlobs, d
-}
-
 var blobfinderFields = with(
 	whole("count", "", "how many patches", func(b *Blobfinder) int { return b.Count }),
 	whole("id", "", "of the largest, the number of its colour, from the driver; -1 if there is none", func(b *Blobfinder) int { return b.ID }),

@@ -34,14 +34,6 @@ func (b *Bumper) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (b *Bumper) message() (uint8, any) {
-	d := &iface.BumperData{Bumpers: make([]uint8, len(b.Bumpers))}
-	for i, state := range b.Bumpers {
-		d.Bumpers[i] = integer[uint8](state)
-	}
-	return iface.DataBumperState, d
-}
-
 var bumperFields = with(
 	truth("any", "some bumper is pressed", func(b *Bumper) bool { return b.Any }),
 	whole("pressed", "", "how many are pressed", func(b *Bumper) int { return b.Pressed }),

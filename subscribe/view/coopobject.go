@@ -52,28 +52,6 @@ func (c *Coopobject) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (c *Coopobject) message() (uint8, any) {
-	head := iface.CoopobjectHeader{Origin: integer[uint8](c.Origin), ID: integer[uint16](c.ID), ParentID: integer[uint16](c.ParentID)}
-	switch subtype := integer[uint8](c.Message); subtype {
-	case iface.DataCoopobjectHealth:
-		return subtype, &head
-	case iface.DataCoopobjectRSSI:
-		return subtype, &iface.CoopobjectRSSI{
-			Header: head, SenderID: integer[uint16](c.SenderID), RSSI: integer[uint16](c.RSSI),
-			X: float32(c.X), Y: float32(c.Y), Z: float32(c.Z),
-		}
-	case iface.DataCoopobjectSensor, iface.DataCoopobjectAlarm:
-		d := &iface.CoopobjectDataSensor{Header: head, Data: make([]iface.CoopobjectSensor, len(c.Types))}
-		for i := range d.Data {
-			d.Data[i] = iface.CoopobjectSensor{Type: integer[uint8](c.Types[i]), Value: integer[int16](entry(c.Values, i))}
-		}
-		return subtype, d
-	case iface.DataCoopobjectPosition:
-		return subtype, &iface.CoopobjectPosition{Header: head, X: float32(c.X), Y: float32(c.Y), Z: float32(c.Z), Status: integer[uint8](c.Status)}
-	}
-	return 0, nil
-}
-
 func (c *Coopobject) from(h *iface.CoopobjectHeader) {
 	c.Origin, c.ID, c.ParentID = int(h.Origin), int(h.ID), int(h.ParentID)
 }

@@ -38,6 +38,10 @@ type device struct {
 	time    float64 // s, of its latest reading
 	hasTime bool
 
+	// messages are those that what is in the spare view, or the latest, came of,
+	// as Player sends them; kept if anybody wants them.
+	messages []byte
+
 	// Three views go round: two stand, one is filled.
 	latest, previous, spare View
 }
@@ -93,7 +97,24 @@ func (v *device) assign(k Kind, usable bool, why Reason) {
 // forget takes all readings of the device away.
 func (v *device) forget() {
 	v.latest, v.previous, v.spare = nil, nil, nil
-	v.scan, v.time, v.hasTime = scan{}, 0, false
+	v.scan, v.time, v.hasTime, v.messages = scan{}, 0, false, nil
+}
+
+// keep keeps a message of a reading, behind those before it of the same one. What
+// a ranger's messages do not tell, its configuration, stands before the first.
+func (v *device) keep(m player.Reading, first bool) {
+	add := func(t player.Type, subtype uint8, payload any) {
+		h := player.Header{Addr: v.dev.Addr, Type: t, Subtype: subtype, Timestamp: m.Time}
+		// What came as a message can be written as one.
+		v.messages, _ = iface.AppendMessage(v.messages, h, payload)
+	}
+	if first {
+		v.messages = v.messages[:0]
+		for _, a := range iface.Answers(v.dev.Interf, nil, v.config) {
+			add(player.Ack, a.Subtype, a.Payload)
+		}
+	}
+	add(player.Data, m.Subtype, m.Payload)
 }
 
 // commit makes the view that was filled the latest.

@@ -28,10 +28,6 @@ func (v *DIO) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (v *DIO) message() (uint8, any) {
-	return iface.DataDIOValues, &iface.DIOData{Count: integer[uint32](v.Count), Bits: integer[uint32](v.Bits)}
-}
-
 var dioFields = with(
 	numbers("values", "", "the inputs, each 0 or 1", func(v *DIO) []float64 { return v.Values }),
 	whole("on", "", "how many are 1", func(v *DIO) int { return v.On }),

@@ -55,25 +55,6 @@ func (f *Fiducial) read(m player.Reading, _ View) bool {
 	return true
 }
 
-// The view does not tell how high others than the nearest are, but how far.
-func (f *Fiducial) message() (uint8, any) {
-	d := &iface.FiducialData{Fiducials: make([]iface.FiducialItem, len(f.IDs))}
-	for i := range d.Fiducials {
-		d.Fiducials[i].ID = integer[int32](f.IDs[i])
-		p := &d.Fiducials[i].Pose
-		p.Px, p.Py, p.Pyaw = entry(f.Xs, i), entry(f.Ys, i), entry(f.Yaws, i)
-		if i != f.Nearest {
-			p.Pz = height(entry(f.Ranges, i), math.Hypot(p.Px, p.Py))
-			continue
-		}
-		p.Pz, p.Proll, p.Ppitch = f.Z, f.Roll, f.Pitch
-		if math.IsNaN(f.Range) { // the nearest of those that have no end
-			p.Px = infinite(p.Px)
-		}
-	}
-	return iface.DataFiducialScan, d
-}
-
 // height gives the z of a point from its distance and that in the plane.
 func height(distance, flat float64) float64 {
 	if distance == flat {

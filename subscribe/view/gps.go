@@ -1,8 +1,6 @@
 package view
 
 import (
-	"math"
-
 	"callboard/player"
 	"callboard/player/iface"
 )
@@ -40,18 +38,6 @@ func (g *GPS) read(m player.Reading, _ View) bool {
 		UTC: float64(d.TimeSec) + float64(d.TimeUsec)/1e6,
 	}
 	return true
-}
-
-func (g *GPS) message() (uint8, any) {
-	sec := math.Floor(g.UTC)
-	return iface.DataGPSState, &iface.GPSData{
-		TimeSec: integer[uint32](sec), TimeUsec: integer[uint32](math.Round((g.UTC - sec) * 1e6)),
-		Latitude: integer[int32](math.Round(g.Latitude * 1e7)), Longitude: integer[int32](math.Round(g.Longitude * 1e7)),
-		Altitude: integer[int32](math.Round(g.Altitude * 1e3)),
-		Quality:  integer[uint32](g.Quality), NumSats: integer[uint32](g.NumSats),
-		Speed: g.Speed, Course: g.Course, UTME: g.UTME, UTMN: g.UTMN,
-		HDOP: integer[uint32](math.Round(g.HDOP * 10)), VDOP: integer[uint32](math.Round(g.VDOP * 10)), ErrHorz: g.ErrHorz, ErrVert: g.ErrVert,
-	}
 }
 
 var gpsFields = with(

@@ -33,10 +33,6 @@ func (g *Gripper) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (g *Gripper) message() (uint8, any) {
-	return iface.DataGripperState, &iface.GripperData{State: integer[uint8](g.State), Beams: integer[uint32](g.Beams), Stored: integer[uint8](g.Stored)}
-}
-
 var gripperFields = with(
 	truth("open", "it is open", func(g *Gripper) bool { return g.Open }),
 	truth("closed", "it is closed", func(g *Gripper) bool { return g.Closed }),

@@ -44,14 +44,6 @@ func (h *Health) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (h *Health) message() (uint8, any) {
-	return iface.DataHealthState, &iface.HealthData{
-		CPUUsage: iface.HealthCPU{Idle: float32(h.CPUIdle), System: float32(h.CPUSystem), User: float32(h.CPUUser)},
-		Mem:      iface.HealthMemory{Total: integer[int64](h.MemTotal), Used: integer[int64](h.MemUsed), Free: integer[int64](h.MemFree)},
-		Swap:     iface.HealthMemory{Total: integer[int64](h.SwapTotal), Used: integer[int64](h.SwapUsed), Free: integer[int64](h.SwapFree)},
-	}
-}
-
 // percent is how much is used; NaN if there is nothing to use.
 func percent(m *iface.HealthMemory) float64 {
 	if m.Total <= 0 {

@@ -35,14 +35,6 @@ func (v *IR) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (v *IR) message() (uint8, any) {
-	d := &iface.IRData{Voltages: narrowed(v.Voltages), Ranges: narrowed(v.Ranges)}
-	for i, r := range v.Ranges {
-		d.Ranges[i] = float32(infinite(r))
-	}
-	return iface.DataIRRanges, d
-}
-
 var irFields = with(
 	numbers("ranges", "m", "the ranges, one for each sensor", func(v *IR) []float64 { return v.Ranges }),
 	numbers("voltages", "V", "the voltages, one for each sensor", func(v *IR) []float64 { return v.Voltages }),

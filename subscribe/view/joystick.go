@@ -52,14 +52,6 @@ func (j *Joystick) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (j *Joystick) message() (uint8, any) {
-	d := &iface.JoystickData{Buttons: integer[uint32](j.Buttons), AxesCount: integer[uint32](j.Count)}
-	for i := range d.Pos {
-		d.Pos[i], d.Scale[i] = integer[int32](entry(j.Pos, i)), integer[int32](entry(j.Scale, i))
-	}
-	return iface.DataJoystickState, d
-}
-
 var joystickFields = with(
 	number("x", "", "the first axis, -1 to 1; no number if there is none, as the next two", func(j *Joystick) float64 { return j.X }),
 	number("y", "", "the second axis", func(j *Joystick) float64 { return j.Y }),

@@ -44,15 +44,6 @@ func (l *Limb) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (l *Limb) message() (uint8, any) {
-	return iface.DataLimbState, &iface.LimbData{
-		Position:    iface.Point3D{Px: l.X, Py: l.Y, Pz: l.Z},
-		Approach:    iface.Point3D{Px: l.ApproachX, Py: l.ApproachY, Pz: l.ApproachZ},
-		Orientation: iface.Point3D{Px: l.OrientationX, Py: l.OrientationY, Pz: l.OrientationZ},
-		State:       integer[uint8](l.State),
-	}
-}
-
 var limbFields = with(
 	number("x", "m", "where the end is", func(l *Limb) float64 { return l.X }),
 	number("y", "m", "where the end is", func(l *Limb) float64 { return l.Y }),

@@ -52,22 +52,6 @@ func (l *Localize) read(m player.Reading, _ View) bool {
 	return true
 }
 
-// The view tells the covariance of the likeliest pose only.
-func (l *Localize) message() (uint8, any) {
-	d := &iface.LocalizeData{PendingCount: integer[uint32](l.PendingCount), PendingTime: l.PendingTime, Hypoths: make([]iface.LocalizeHypoth, len(l.Xs))}
-	best := -1
-	for i := range d.Hypoths {
-		d.Hypoths[i] = iface.LocalizeHypoth{Mean: iface.Pose2D{Px: l.Xs[i], Py: entry(l.Ys, i), Pa: entry(l.Yaws, i)}, Alpha: entry(l.Alphas, i)}
-		if best < 0 || d.Hypoths[i].Alpha > d.Hypoths[best].Alpha {
-			best = i
-		}
-	}
-	if best >= 0 {
-		copy(d.Hypoths[best].Cov[:], l.Cov)
-	}
-	return iface.DataLocalizeHypoths, d
-}
-
 var localizeFields = with(
 	whole("count", "", "how many poses", func(l *Localize) int { return l.Count }),
 	number("x", "m", "of the likeliest; no number if there is none, as the next four", func(l *Localize) float64 { return l.X }),

@@ -40,15 +40,6 @@ func (p *Planner) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (p *Planner) message() (uint8, any) {
-	return iface.DataPlannerState, &iface.PlannerData{
-		Valid: flag(p.Valid), Done: flag(p.Done),
-		Pos: iface.Pose2D{Px: p.X, Py: p.Y, Pa: p.Yaw}, Goal: iface.Pose2D{Px: p.GoalX, Py: p.GoalY, Pa: p.GoalYaw},
-		Waypoint:    iface.Pose2D{Px: p.WaypointX, Py: p.WaypointY, Pa: p.WaypointYaw},
-		WaypointIdx: integer[int32](p.WaypointIdx), WaypointsCount: integer[uint32](p.WaypointsCount),
-	}
-}
-
 var plannerFields = with(
 	truth("valid", "there is a plan", func(p *Planner) bool { return p.Valid }),
 	truth("done", "the goal is reached", func(p *Planner) bool { return p.Done }),

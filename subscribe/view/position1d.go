@@ -34,10 +34,6 @@ func (p *Position1D) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (p *Position1D) message() (uint8, any) {
-	return iface.DataPosition1DState, &iface.Position1DData{Pos: float32(p.Pos), Vel: float32(p.Vel), Stall: flag(p.Stall), Status: integer[uint8](p.Status)}
-}
-
 var position1DFields = with(
 	number("pos", "m or rad", "position", func(p *Position1D) float64 { return p.Pos }),
 	number("vel", "m/s or rad/s", "speed", func(p *Position1D) float64 { return p.Vel }),

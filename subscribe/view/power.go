@@ -38,13 +38,6 @@ func (p *Power) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (p *Power) message() (uint8, any) {
-	return iface.DataPowerState, &iface.PowerData{
-		Valid: integer[uint32](p.Valid), Charging: integer[int32](p.Charging),
-		Percent: float32(p.Percent), Volts: float32(p.Volts), Watts: float32(p.Watts), Joules: float32(p.Joules),
-	}
-}
-
 var powerFields = with(
 	number("percent", "%", "how full it is", func(p *Power) float64 { return p.Percent }),
 	number("volts", "V", "its voltage", func(p *Power) float64 { return p.Volts }),

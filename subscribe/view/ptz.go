@@ -28,13 +28,6 @@ func (p *PTZ) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (p *PTZ) message() (uint8, any) {
-	return iface.DataPTZState, &iface.PTZData{
-		Pan: float32(p.Pan), Tilt: float32(p.Tilt), Zoom: float32(p.Zoom),
-		PanSpeed: float32(p.PanSpeed), TiltSpeed: float32(p.TiltSpeed), Status: integer[uint32](p.Status),
-	}
-}
-
 var ptzFields = with(
 	number("pan", "rad", "where it looks, to the left", func(p *PTZ) float64 { return p.Pan }),
 	number("tilt", "rad", "where it looks, upward", func(p *PTZ) float64 { return p.Tilt }),

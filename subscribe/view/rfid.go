@@ -41,15 +41,6 @@ func (r *RFID) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (r *RFID) message() (uint8, any) {
-	d := &iface.RFIDData{Tags: make([]iface.RFIDTag, len(r.Tags))}
-	for i, tag := range r.Tags {
-		guid, _ := hex.DecodeString(tag) // what comes before a mistake
-		d.Tags[i] = iface.RFIDTag{Type: integer[uint32](entry(r.Types, i)), GUID: guid}
-	}
-	return iface.DataRFIDTags, d
-}
-
 var rfidFields = with(
 	whole("count", "", "how many tags", func(r *RFID) int { return r.Count }),
 	texts("tags", "the number of each in hexadecimal digits, as \"e0040100\"", func(r *RFID) []string { return r.Tags }),

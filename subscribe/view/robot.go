@@ -27,6 +27,10 @@ type Arrival struct {
 	Have, HavePrev Kinds
 	// Back: the device's time has run back.
 	Back bool
+	// Messages are those that the reading came of, as Player sends them, header
+	// and body, if the Robot keeps them. Before those of a ranger stands the
+	// answer that told its configuration.
+	Messages []byte
 }
 
 // Robot is the state of one robot: its devices, which ranger stands for a
@@ -42,6 +46,7 @@ type Robot struct {
 	have    Kinds               // kinds that have given a reading
 	skipped [NumReasons]uint64  // messages that gave no reading
 	arrival Arrival
+	keeps   bool // the messages that readings came of
 }
 
 type address struct {
@@ -78,6 +83,19 @@ func (r *Robot) Changed(d *player.Device) {
 func (r *Robot) Down() {
 	r.Flush()
 	r.Up(nil)
+}
+
+// Keep says whether to keep the messages that readings come of. What is held then
+// is given before: its messages are not known, or not wanted.
+func (r *Robot) Keep(on bool) {
+	if on == r.keeps {
+		return
+	}
+	r.Flush()
+	for _, v := range r.sorted {
+		v.messages = nil
+	}
+	r.keeps = on
 }
 
 // Devices counts the robot's devices.
@@ -158,14 +176,25 @@ func (r *Robot) Arrive(m player.Reading) {
 			r.skip(PartOfScan)
 			return
 		}
-		if ok, why := v.fill(m); !ok {
+		if ok, why := r.fill(v, m); !ok {
 			r.skip(why)
 			return
 		}
-		v.spare.stamp(m.Time, int(v.dev.Index))
 		v.scan.time = m.Time
 		r.give(v)
 	}
+}
+
+// fill reads a message into a device's spare view.
+func (r *Robot) fill(v *device, m player.Reading) (ok bool, why Reason) {
+	if ok, why = v.fill(m); !ok {
+		return ok, why
+	}
+	v.spare.stamp(m.Time, int(v.dev.Index))
+	if r.keeps {
+		v.keep(m, true)
+	}
+	return true, 0
 }
 
 // noReading tells payloads that describe the device instead of its
@@ -209,7 +238,7 @@ func (r *Robot) Last(of player.Addr) *Arrival {
 // arrive describes a device's latest reading and what stands beside it.
 func (r *Robot) arrive(v *device) *Arrival {
 	a := &r.arrival
-	*a = Arrival{Device: v.dev, Interface: v.interf, Name: v.name, Kind: v.kind, Time: v.time, View: v.latest}
+	*a = Arrival{Device: v.dev, Interface: v.interf, Name: v.name, Kind: v.kind, Time: v.time, View: v.latest, Messages: v.messages}
 	for left := r.have | v.kind.Set(); left != 0; left &= left - 1 {
 		k := Kind(bits.TrailingZeros32(uint32(left)))
 		from := v

@@ -33,7 +33,7 @@ type scan struct {
 // takeScan takes a message of a device that stands for a laser.
 func (r *Robot) takeScan(v *device, m player.Reading) {
 	if intensities, ok := intensitiesOf(m.Payload); ok {
-		r.takeIntensities(v, m.Time, intensities)
+		r.takeIntensities(v, m, intensities)
 		return
 	}
 	if v.dev.Interf == player.InterfaceLaser && v.scan.open && m.Time == v.scan.time && v.sameRanges(m.Payload) {
@@ -44,6 +44,9 @@ func (r *Robot) takeScan(v *device, m player.Reading) {
 		}
 		v.fill(m)
 		v.spare.stamp(m.Time, int(v.dev.Index))
+		if r.keeps {
+			v.keep(m, false)
+		}
 		r.release(v)
 		return
 	}
@@ -53,11 +56,10 @@ func (r *Robot) takeScan(v *device, m player.Reading) {
 	if v.scan.open {
 		v.scan.habit = plain
 	}
-	if ok, why := v.fill(m); !ok {
+	if ok, why := r.fill(v, m); !ok {
 		r.skip(why)
 		return
 	}
-	v.spare.stamp(m.Time, int(v.dev.Index))
 	v.scan.time, v.scan.open = m.Time, true
 	if v.scan.habit == plain {
 		r.give(v)
@@ -69,8 +71,8 @@ func (r *Robot) takeScan(v *device, m player.Reading) {
 
 // takeIntensities takes a ranger's intensities: of the scan that they belong
 // to, or of none.
-func (r *Robot) takeIntensities(v *device, time float64, intensities []float64) {
-	if !v.scan.open || time != v.scan.time {
+func (r *Robot) takeIntensities(v *device, m player.Reading, intensities []float64) {
+	if !v.scan.open || m.Time != v.scan.time {
 		r.skip(PartOfScan)
 		return
 	}
@@ -79,6 +81,9 @@ func (r *Robot) takeIntensities(v *device, time float64, intensities []float64) 
 	if v.scan.held {
 		l := v.spare.(*Laser)
 		l.Intensities = append(l.Intensities[:0], intensities...)
+		if r.keeps {
+			v.keep(m, false)
+		}
 		r.release(v)
 	}
 }

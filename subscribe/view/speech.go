@@ -20,10 +20,6 @@ func (s *SpeechRecognition) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (s *SpeechRecognition) message() (uint8, any) {
-	return iface.DataSpeechRecognitionString, &iface.SpeechRecognitionData{Text: s.Text}
-}
-
 var speechFields = with(
 	text("text", "the words, up to 1024 bytes", func(s *SpeechRecognition) string { return s.Text }),
 )

@@ -61,24 +61,6 @@ func (w *Wifi) read(m player.Reading, _ View) bool {
 	return true
 }
 
-// The view does not tell the links' modes, nor whether they are encrypted.
-func (w *Wifi) message() (uint8, any) {
-	d := &iface.WifiData{
-		Links:      make([]iface.WifiLink, len(w.Quals)),
-		Throughput: integer[uint32](w.Throughput), Bitrate: integer[uint32](w.Bitrate), Mode: integer[uint32](w.Mode), QualType: integer[uint32](w.QualType),
-		MaxQual: integer[uint32](w.MaxQual), MaxLevel: uint32(integer[int32](w.MaxLevel)), MaxNoise: uint32(integer[int32](w.MaxNoise)),
-	}
-	copy(d.AP[:], w.AP)
-	for i := range d.Links {
-		d.Links[i] = iface.WifiLink{
-			MAC: linkText(w.MACs, i), IP: linkText(w.IPs, i), ESSID: linkText(w.ESSIDs, i),
-			Freq: integer[uint32](entry(w.Freqs, i)), Qual: integer[uint32](w.Quals[i]),
-			Level: uint32(integer[int32](entry(w.Levels, i))), Noise: uint32(integer[int32](entry(w.Noises, i))),
-		}
-	}
-	return iface.DataWifiState, d
-}
-
 // longestLinkText, in bytes, is what a link's texts have at most.
 const longestLinkText = 32
 

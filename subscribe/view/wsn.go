@@ -45,24 +45,6 @@ func (w *WSN) read(m player.Reading, _ View) bool {
 	return true
 }
 
-func (w *WSN) message() (uint8, any) {
-	return iface.DataWSNState, &iface.WSNData{
-		NodeType: integer[uint32](w.NodeType), NodeID: integer[uint32](w.NodeID), NodeParentID: integer[uint32](w.NodeParentID),
-		DataPacket: iface.WSNNodeData{
-			Light:       float32(w.Light),
-			Mic:         float32(w.Mic),
-			AccelX:      float32(w.AccelX),
-			AccelY:      float32(w.AccelY),
-			AccelZ:      float32(w.AccelZ),
-			MagnX:       float32(w.MagnX),
-			MagnY:       float32(w.MagnY),
-			MagnZ:       float32(w.MagnZ),
-			Temperature: float32(w.Temperature),
-			Battery:     float32(w.Battery),
-		},
-	}
-}
-
 var wsnFields = with(
 	whole("node_id", "", "which node", func(w *WSN) int { return w.NodeID }),
 	whole("node_type", "", "what kind of node", func(w *WSN) int { return w.NodeType }),
