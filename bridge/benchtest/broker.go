@@ -130,9 +130,9 @@ func Until(ctx context.Context, what string, ok func() (bool, error)) error {
 	}
 }
 
-// Metric gives a metric without labels as /metrics shows it.
-func (b *Broker) Metric(name string) (float64, error) {
-	resp, err := http.Get(b.URL() + "/metrics")
+// Metric returns a metric without labels as /metrics of a broker at url shows it.
+func Metric(url, name string) (float64, error) {
+	resp, err := http.Get(url + "/metrics")
 	if err != nil {
 		return 0, err
 	}
@@ -142,5 +142,5 @@ func (b *Broker) Metric(name string) (float64, error) {
 			return strconv.ParseFloat(value, 64)
 		}
 	}
-	return 0, fmt.Errorf("benchtest: the broker has no metric %s", name)
+	return 0, fmt.Errorf("benchtest: the broker at %s has no metric %s", url, name)
 }

@@ -55,3 +55,12 @@ func (v Values) Text(name string) string { return v[name].(string) }
 
 // Switch gives a bool parameter.
 func (v Values) Switch(name string) bool { return v[name].(bool) }
+
+// quantile returns the value that the share q of the sorted ones stays below; 0 if
+// there are none.
+func quantile[T any](sorted []T, q float64) (v T) {
+	if len(sorted) == 0 {
+		return v
+	}
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}

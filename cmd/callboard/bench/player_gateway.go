@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"callboard/bridge/benchtest"
 	"callboard/bridge/gateway"
 	"callboard/player"
 	"callboard/player/client"
@@ -19,17 +20,6 @@ import (
 )
 
 var imageAt = player.Addr{Interf: player.InterfaceCamera}
-
-// imageDevice is a robot whose only device sends what it is bidden to.
-type imageDevice struct{ pub server.Publisher }
-
-func (d *imageDevice) Devices() []server.DeviceInfo {
-	return []server.DeviceInfo{{Interf: imageAt.Interf, Driver: "bench"}}
-}
-func (d *imageDevice) Attach(p server.Publisher) { d.pub = p }
-func (d *imageDevice) Open(player.Addr) error    { return nil }
-func (d *imageDevice) Close(player.Addr)         {}
-func (d *imageDevice) Handle(c *server.Call)     { c.Nack(nil) }
 
 // quietSession is the broker's end of a session that it reads nothing of.
 type quietSession struct{ up chan struct{} }
@@ -51,7 +41,7 @@ func (quietSession) Down(error)                 {}
 func (b *playerBench) gateway(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var group errgroup.Group
-	robot := &imageDevice{}
+	robot := &benchtest.Canned{Interf: imageAt.Interf}
 	run := func() error {
 		program, err := attachThrough(ctx, &group, robot)
 		if err != nil {
@@ -73,7 +63,7 @@ func (b *playerBench) gateway(ctx context.Context) error {
 
 // attachThrough serves robot, runs a gateway for it, and attaches a program that
 // has the device open.
-func attachThrough(ctx context.Context, group *errgroup.Group, robot *imageDevice) (net.Conn, error) {
+func attachThrough(ctx context.Context, group *errgroup.Group, robot *benchtest.Canned) (net.Conn, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -140,7 +130,7 @@ func openThrough(address string) (net.Conn, error) {
 
 // through sends readings of a size, header included, each once the one before
 // has arrived.
-func (b *playerBench) through(robot *imageDevice, program net.Conn, size int) error {
+func (b *playerBench) through(robot *benchtest.Canned, program net.Conn, size int) error {
 	body, buf := make([]byte, size-player.HeaderSize), make([]byte, size)
 	for range 20 { // buffers grow
 		if err := passOne(robot, program, body, buf); err != nil {
@@ -163,8 +153,8 @@ func (b *playerBench) through(robot *imageDevice, program net.Conn, size int) er
 	return nil
 }
 
-func passOne(robot *imageDevice, program net.Conn, body, buf []byte) error {
-	robot.pub.PublishBody(imageAt, iface.DataCameraState, 1, body)
+func passOne(robot *benchtest.Canned, program net.Conn, body, buf []byte) error {
+	robot.Publish(iface.DataCameraState, 1, body)
 	_, err := io.ReadFull(program, buf)
 	return err
 }

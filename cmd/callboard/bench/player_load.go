@@ -1,9 +1,9 @@
 package bench
 
 import (
+	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -31,6 +31,9 @@ type served struct {
 // reader is a client that reads scans and skips them.
 type reader struct {
 	conn     net.Conn
+	mode     uint8
+	buffer   int           // bytes
+	opened   chan struct{} // closed once the laser is open
 	messages atomic.Uint64
 	rounds   atomic.Uint64
 }
@@ -42,18 +45,60 @@ func dialReader(address string, mode uint8) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := conn.(*net.TCPConn).SetNoDelay(false); err != nil {
-		return nil, err
+	return &reader{conn: conn, mode: mode, buffer: 64 << 10, opened: make(chan struct{})}, conn.(*net.TCPConn).SetNoDelay(false)
+}
+
+// run opens the laser and reads until the connection is closed.
+func (r *reader) run() error {
+	in := bufio.NewReaderSize(r.conn, r.buffer)
+	if _, err := in.Discard(player.BannerSize); err != nil {
+		return err
 	}
-	r := &reader{conn: conn}
-	if _, err := io.ReadFull(conn, make([]byte, player.BannerSize)); err != nil {
-		return nil, err
+	if err := r.ask(player.PlayerDatamode, &iface.DeviceDatamodeReq{Mode: r.mode}); err != nil {
+		return err
 	}
-	open := &iface.DeviceReq{Addr: player.Addr{Interf: player.InterfaceLaser}, Access: player.AccessOpen}
-	if err := r.ask(player.PlayerDatamode, &iface.DeviceDatamodeReq{Mode: mode}); err != nil {
-		return nil, err
+	if err := r.ask(player.PlayerDev, &iface.DeviceReq{Addr: player.Addr{Interf: player.InterfaceLaser}, Access: player.AccessOpen}); err != nil {
+		return err
 	}
-	return r, r.ask(player.PlayerDev, open)
+	pull, err := request(player.PlayerData, nil)
+	if err != nil {
+		return err
+	}
+	round := func() (err error) {
+		if r.mode == pullMode {
+			_, err = r.conn.Write(pull)
+		}
+		return err
+	}
+	for err = round(); err == nil; {
+		var head []byte
+		if head, err = in.Peek(player.HeaderSize); err != nil {
+			return err
+		}
+		h, err := player.ParseHeader(head)
+		if err != nil {
+			return err
+		}
+		if _, err := in.Discard(player.HeaderSize + int(h.Size)); err != nil {
+			return err
+		}
+		switch h.Type {
+		case player.Data:
+			r.messages.Add(1)
+		case player.Synch:
+			r.rounds.Add(1)
+			if err := round(); err != nil {
+				return err
+			}
+		case player.Nack:
+			return fmt.Errorf("got %s", h)
+		case player.Ack:
+			if h.Subtype == player.PlayerDev {
+				close(r.opened)
+			}
+		}
+	}
+	return err
 }
 
 func (r *reader) ask(subtype uint8, payload any) error {
@@ -64,58 +109,14 @@ func (r *reader) ask(subtype uint8, payload any) error {
 	return err
 }
 
-// run reads until the connection is closed.
-func (r *reader) run(mode uint8) error {
-	buf := make([]byte, 64<<10)
-	n := 0
-	round := func() error { return nil }
-	if mode == pullMode {
-		pull, err := request(player.PlayerData, nil)
-		if err != nil {
-			return err
-		}
-		round = func() error {
-			_, err := r.conn.Write(pull)
-			return err
-		}
-		if err := round(); err != nil {
-			return err
-		}
+// request makes a message to the server itself.
+func request(subtype uint8, payload any) ([]byte, error) {
+	body, err := iface.Append(nil, payload)
+	if err != nil {
+		return nil, err
 	}
-	for {
-		m, err := r.conn.Read(buf[n:])
-		if err != nil {
-			return err
-		}
-		n += m
-		at := 0
-		for n-at >= player.HeaderSize {
-			h, err := player.ParseHeader(buf[at:n])
-			if err != nil {
-				return err
-			}
-			size := player.HeaderSize + int(h.Size)
-			if size > len(buf) {
-				return fmt.Errorf("a scan of %d bytes", size)
-			}
-			if n-at < size {
-				break
-			}
-			at += size
-			switch h.Type {
-			case player.Data:
-				r.messages.Add(1)
-			case player.Synch:
-				r.rounds.Add(1)
-				if err := round(); err != nil {
-					return err
-				}
-			case player.Nack:
-				return fmt.Errorf("got %s", h)
-			}
-		}
-		n = copy(buf, buf[at:n])
-	}
+	h := player.Header{Addr: player.Addr{Interf: player.InterfacePlayer}, Type: player.Request, Subtype: subtype, Size: uint32(len(body))}
+	return append(h.Append(nil), body...), nil
 }
 
 // measure has readers read from a server for a while, after a while that does
@@ -139,7 +140,7 @@ func measure(ctx context.Context, s *scanServer, readers int, mode uint8, d time
 		}
 		all = append(all, r)
 		running.Go(func() {
-			if err := r.run(mode); !over.Load() {
+			if err := r.run(); !over.Load() {
 				failed.Store(&err)
 			}
 		})

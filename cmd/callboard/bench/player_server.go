@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
+	"callboard/bridge/benchtest"
+	"callboard/cmd/callboard/bench/network"
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/listener"
@@ -28,9 +27,9 @@ const saturating = 4000
 
 // scanDevice gives the same scan at a rate, as Player's driver dummy does.
 type scanDevice struct {
+	benchtest.Canned
 	rate int
 	body []byte
-	pub  server.Publisher
 }
 
 func newScan() *iface.LaserData {
@@ -40,20 +39,6 @@ func newScan() *iface.LaserData {
 		scan.Ranges[i], scan.Intensity[i] = float32(i)/100, uint8(i)
 	}
 	return scan
-}
-
-func (d *scanDevice) Devices() []server.DeviceInfo {
-	return []server.DeviceInfo{{Interf: player.InterfaceLaser, Driver: "dummy"}}
-}
-func (d *scanDevice) Attach(p server.Publisher) { d.pub = p }
-func (d *scanDevice) Open(player.Addr) error    { return nil }
-func (d *scanDevice) Close(player.Addr)         {}
-func (d *scanDevice) Handle(c *server.Call) {
-	if c.Header.Subtype == iface.ReqLaserGetGeom {
-		c.Ack(&iface.LaserGeom{})
-		return
-	}
-	c.Nack(nil)
 }
 
 // Run publishes until ctx ends. What is late is made good, up to a tenth of a
@@ -73,7 +58,7 @@ func (d *scanDevice) Run(ctx context.Context) error {
 			next = late
 		}
 		for ; next.Before(now); next = next.Add(period) {
-			d.pub.PublishBody(player.Addr{Interf: player.InterfaceLaser}, iface.DataLaserScan, float64(now.UnixMicro())/1e6, d.body)
+			d.Publish(iface.DataLaserScan, float64(now.UnixMicro())/1e6, d.body)
 		}
 	}
 }
@@ -92,7 +77,7 @@ func serveScans(ctx context.Context, rate int) error {
 	if err != nil {
 		return err
 	}
-	s, err := server.New(server.Config{Listener: l, Drivers: []server.Driver{&scanDevice{rate: rate, body: body}},
+	s, err := server.New(server.Config{Listener: l, Drivers: []server.Driver{&scanDevice{benchtest.Canned{Interf: player.InterfaceLaser}, rate, body}},
 		Limit: listener.New(listener.Limits{Connections: maxReaders, Address: maxReaders})})
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -118,29 +103,11 @@ type scanServer struct {
 
 // startOwn starts this program as a server.
 func startOwn(_ context.Context, rate int) (*scanServer, error) {
-	program, err := os.Executable()
+	address, process, err := startProgram("bench", "player", "--serve", strconv.Itoa(rate))
 	if err != nil {
 		return nil, err
 	}
-	process := exec.Command(program, "bench", "player", "--serve", strconv.Itoa(rate))
-	process.Stderr = os.Stderr
-	in, err := process.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := process.Start(); err != nil {
-		return nil, fmt.Errorf("starting a server: %w", err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	stop := func() error { return errors.Join(in.Close(), process.Wait()) }
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the server told no address: %w", err), stop())
-	}
-	return &scanServer{address: strings.TrimSpace(line), pid: process.Process.Pid, stop: stop}, nil
+	return &scanServer{address: address, pid: process.Process.Pid, stop: func() error { return terminate(process) }}, nil
 }
 
 // startReal has a program start a real Player server.
@@ -154,7 +121,7 @@ func startReal(ctx context.Context, program string, rate int) (*scanServer, erro
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
+	address, err := network.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +131,7 @@ func startReal(ctx context.Context, program string, rate int) (*scanServer, erro
 		return nil, fmt.Errorf("starting a real server: %w", err)
 	}
 	stop := func() error {
-		_ = process.Process.Signal(syscall.SIGTERM)
-		_ = process.Wait() // its end is a signal
-		return os.RemoveAll(dir)
+		return errors.Join(terminate(process), os.RemoveAll(dir))
 	}
 	for end := time.Now().Add(10 * time.Second); ; {
 		conn, err := net.Dial("tcp", address)
@@ -179,31 +144,4 @@ func startReal(ctx context.Context, program string, rate int) (*scanServer, erro
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-}
-
-// freeAddress gives an address that nothing listens on at present.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// processorOf is what a process has used so far, in user and system mode; 0
-// where the system does not tell.
-func processorOf(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	const tick = 10 * time.Millisecond // Linux tells programs in hundredths
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * tick
 }

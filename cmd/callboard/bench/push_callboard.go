@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -10,10 +9,7 @@ import (
 	"io"
 	"math"
 	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"callboard/bridge/benchtest"
@@ -108,30 +104,16 @@ func (s *callboard) stop() error {
 }
 
 // servingBroker starts callboard serve, this program, as a process of its own.
-func servingBroker(ctx context.Context, dir string, players []string) (url string, stop func() error, err error) {
-	program, err := os.Executable()
-	if err != nil {
-		return "", nil, err
-	}
-	args := []string{os.Args[0], "serve", "--id", "bench", "--listen", "127.0.0.1:0", "--data", dir, "--log-level", "error"}
+func servingBroker(_ context.Context, dir string, players []string) (url string, stop func() error, err error) {
+	args := []string{"serve", "--id", "bench", "--listen", "127.0.0.1:0", "--data", dir, "--log-level", "error"}
 	for i, p := range players {
 		args = append(args, "--player", fmt.Sprintf("r%d=%s", i, p))
 	}
-	process := &exec.Cmd{Path: program, Args: args, Stderr: os.Stderr}
-	out, err := process.StdoutPipe()
+	url, process, err := startProgram(args...)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := process.Start(); err != nil {
-		return "", nil, fmt.Errorf("starting a broker: %w", err)
-	}
-	stop = func() error { return terminate(process) }
-	lines := bufio.NewReader(out)
-	line, err := lines.ReadString('\n')
-	if err != nil {
-		return "", nil, errors.Join(fmt.Errorf("the broker told no address: %w", err), stop())
-	}
-	return strings.TrimSpace(line), stop, nil
+	return url, func() error { return terminate(process) }, nil
 }
 
 // stampingListener puts the time of their write into the readings that its

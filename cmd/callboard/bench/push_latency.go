@@ -79,11 +79,7 @@ func (d *delays) quantile(q float64, read bool) time.Duration {
 	if read {
 		all = d.read
 	}
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+	return quantile(slices.Sorted(slices.Values(all)), q)
 }
 
 // clock is the time that all delays are measured by.

@@ -11,10 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"callboard/bridge/benchtest"
+	"callboard/cmd/callboard/bench/network"
 
 	"github.com/gorilla/websocket"
 )
@@ -43,11 +43,11 @@ const listenWithin = 10 * time.Second
 
 // startMosquitto starts mosquitto with nothing on but what is measured.
 func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
-	address, err := freeAddress()
+	address, err := network.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	webSockets, err := freeAddress()
+	webSockets, err := network.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -87,26 +87,11 @@ func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
 
 // listenerLine is the line of mosquitto's settings for an address.
 func listenerLine(address string) string {
-	host, port, _ := net.SplitHostPort(address) // it is freeAddress's
+	host, port, _ := net.SplitHostPort(address) // it is FreeAddress's
 	return "listener " + port + " " + host + "\n"
 }
 
 func (m *mosquitto) stop() error { return terminate(m.process) }
-
-// terminate ends a process of ours politely, and waits for it.
-func terminate(c *exec.Cmd) error {
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	kill := time.AfterFunc(10*time.Second, func() { _ = c.Process.Kill() })
-	defer kill.Stop()
-	err := c.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && !exit.Exited() {
-		return nil // by the signal
-	}
-	return err
-}
 
 // mqttClient is as much of MQTT 3.1.1 as QoS 0 needs.
 type mqttClient struct {

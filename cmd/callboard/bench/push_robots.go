@@ -55,7 +55,7 @@ func reportRobots(b *benchtest.Broker, s *benchtest.Subscriber, name string, sen
 	if err != nil {
 		return err
 	}
-	dropped, err := b.Metric("callboard_node_readings_dropped_total")
+	dropped, err := benchtest.Metric(b.URL(), "callboard_node_readings_dropped_total")
 	if err != nil {
 		return err
 	}
@@ -122,19 +122,26 @@ func controlRun(ctx context.Context, v Values) (load, error) {
 	defer stop()
 	group, running := errgroup.WithContext(running)
 	group.Go(func() error { return fleet.Run(running) })
-	var drains []*drain
+	var readers []*reader
 	for _, a := range fleet.Addresses() {
 		conn, err := fleet.Dial(ctx, a)
 		if err != nil {
 			return load{}, errors.Join(err, finish(stop, group))
 		}
-		d := newDrain(conn)
-		drains = append(drains, d)
-		group.Go(func() error { return d.run(running) })
+		r := &reader{conn: conn, mode: pullMode, buffer: 4096, opened: make(chan struct{})}
+		readers = append(readers, r)
+		group.Go(func() error {
+			defer context.AfterFunc(running, func() { conn.Close() })()
+			defer conn.Close()
+			if err := r.run(); running.Err() == nil {
+				return fmt.Errorf("reading a robot's scans: %w", err)
+			}
+			return nil
+		})
 	}
-	for _, d := range drains {
+	for _, r := range readers {
 		select {
-		case <-d.opened:
+		case <-r.opened:
 		case <-running.Done():
 			return load{}, finish(stop, group)
 		}
@@ -144,8 +151,8 @@ func controlRun(ctx context.Context, v Values) (load, error) {
 	if err == nil {
 		err = benchtest.Until(running, fmt.Sprintf("%d scans are skipped", sent), func() (bool, error) {
 			skipped := uint64(0)
-			for _, d := range drains {
-				skipped += d.skipped.Load()
+			for _, r := range readers {
+				skipped += r.messages.Load()
 			}
 			return skipped >= sent, nil
 		})
@@ -154,6 +161,7 @@ func controlRun(ctx context.Context, v Values) (load, error) {
 	return l, errors.Join(err, finish(stop, group))
 }
 
+// finish ends what was started and waits for it.
 func finish(stop context.CancelFunc, group *errgroup.Group) error {
 	stop()
 	return group.Wait()

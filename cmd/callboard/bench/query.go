@@ -74,7 +74,7 @@ func runQuery(ctx context.Context, v Values, report func(Result)) error {
 			return err
 		}
 	}
-	if rss := maxMemory(); rss > 0 {
+	if rss := peakMemoryOf(nil); rss > 0 {
 		report(Result{Case: "all", Metric: "max-rss", Value: float64(rss) / 1e6, Unit: "MB"})
 	}
 	return nil
@@ -123,9 +123,12 @@ func (c queryCase) measure(ctx context.Context, name string, rounds int, plain b
 		report(Result{Case: c.name, Metric: metric, Value: value, Unit: unit})
 	}
 	figure("matches", float64(found[0]), "1")
-	first := median(times[0])
+	for _, took := range times {
+		slices.Sort(took)
+	}
+	first := quantile(times[0], 0.5)
 	for i, m := range methods {
-		took := median(times[i])
+		took := quantile(times[i], 0.5)
 		figure(m.name, float64(info.Size())/1e6/took.Seconds(), "MB/s")
 		figure(m.name, float64(lines)/took.Seconds(), "1/s")
 		if plain && i > 0 {
@@ -133,11 +136,6 @@ func (c queryCase) measure(ctx context.Context, name string, rounds int, plain b
 		}
 	}
 	return nil
-}
-
-func median(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)/2]
 }
 
 // onProcessors runs on so many processors.

@@ -137,11 +137,10 @@ func measureSpacing(ctx context.Context, v Values, report func(Result)) error {
 	}
 	slices.Sort(spacing)
 	slices.Sort(late)
-	at := func(sorted []float64, part float64) float64 { return sorted[int(part*float64(len(sorted)-1))] }
 	name := fmt.Sprintf("real speed, %d messages a second", v.Int("rate"))
-	report(Result{Case: name, Metric: spacingMedian, Value: at(spacing, 0.5), Unit: "ms"})
-	report(Result{Case: name, Metric: spacingP99, Value: at(spacing, 0.99), Unit: "ms"})
-	report(Result{Case: name, Metric: latenessP99, Value: at(late, 0.99) - late[0], Unit: "ms"})
+	report(Result{Case: name, Metric: spacingMedian, Value: quantile(spacing, 0.5), Unit: "ms"})
+	report(Result{Case: name, Metric: spacingP99, Value: quantile(spacing, 0.99), Unit: "ms"})
+	report(Result{Case: name, Metric: latenessP99, Value: quantile(late, 0.99) - late[0], Unit: "ms"})
 	return nil
 }
 
@@ -230,11 +229,11 @@ func replayTo(ctx context.Context, file *run.File, speed float64, readers ...*ar
 	for _, port := range r.Ports() {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return errors.Join(err, stopped(cancel, group))
+			return errors.Join(err, finish(cancel, group))
 		}
 		s, err := server.New(server.Config{Listener: listener, Drivers: []server.Driver{port}, Clock: port.Clock})
 		if err != nil {
-			return errors.Join(err, listener.Close(), stopped(cancel, group))
+			return errors.Join(err, listener.Close(), finish(cancel, group))
 		}
 		addresses = append(addresses, listener.Addr().String())
 		group.Go(func() error { return s.Run(running) })
@@ -246,7 +245,7 @@ func replayTo(ctx context.Context, file *run.File, speed float64, readers ...*ar
 		for _, address := range addresses {
 			c, err := client.New(client.Config{Address: address, Handler: a})
 			if err != nil {
-				return errors.Join(fmt.Errorf("client %d: %w", i+1, err), stopped(cancel, group))
+				return errors.Join(fmt.Errorf("client %d: %w", i+1, err), finish(cancel, group))
 			}
 			group.Go(func() error {
 				if err := c.Run(running); running.Err() == nil {
@@ -256,7 +255,7 @@ func replayTo(ctx context.Context, file *run.File, speed float64, readers ...*ar
 			})
 		}
 	}
-	return errors.Join(awaited(running, r, readers), stopped(cancel, group))
+	return errors.Join(awaited(running, r, readers), finish(cancel, group))
 }
 
 // awaited waits for the readers.
@@ -284,10 +283,4 @@ func awaited(ctx context.Context, r *replay.Replay, readers []*arrivals) error {
 			return nil
 		}
 	}
-}
-
-// stopped ends what was started and waits for it.
-func stopped(cancel context.CancelFunc, group *errgroup.Group) error {
-	cancel()
-	return group.Wait()
 }

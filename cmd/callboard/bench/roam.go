@@ -102,14 +102,6 @@ func roamCases(brokers int) []roamCase {
 	)
 }
 
-// part gives the quantile q of what was measured, which is sorted; 0 if nothing was.
-func part[T any](sorted []T, q float64) (v T) {
-	if len(sorted) == 0 {
-		return v
-	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
-}
-
 // reportHandOvers reports delays, in milliseconds and in round trips of the path.
 func reportHandOvers(name string, silent, complete []time.Duration, trips []float64, report func(Result)) {
 	slices.Sort(silent)
@@ -119,10 +111,10 @@ func reportHandOvers(name string, silent, complete []time.Duration, trips []floa
 		name string
 		q    float64
 	}{{"p50", 0.5}, {"p99", 0.99}} {
-		report(Result{Case: name, Metric: "last at the old to first at the new, " + q.name, Value: part(silent, q.q).Seconds() * 1e3, Unit: "ms"})
-		report(Result{Case: name, Metric: "move to replay complete, " + q.name, Value: part(complete, q.q).Seconds() * 1e3, Unit: "ms"})
+		report(Result{Case: name, Metric: "last at the old to first at the new, " + q.name, Value: quantile(silent, q.q).Seconds() * 1e3, Unit: "ms"})
+		report(Result{Case: name, Metric: "move to replay complete, " + q.name, Value: quantile(complete, q.q).Seconds() * 1e3, Unit: "ms"})
 		if len(trips) > 0 {
-			report(Result{Case: name, Metric: "move to replay complete, " + q.name, Value: part(trips, q.q), Unit: "round trips"})
+			report(Result{Case: name, Metric: "move to replay complete, " + q.name, Value: quantile(trips, q.q), Unit: "round trips"})
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"callboard/bridge/benchtest"
 	client "callboard/clients/go"
 	"callboard/cmd/callboard/bench/network"
 )
@@ -90,13 +91,13 @@ func (r *roamers) start(ctx context.Context) error {
 		one.Program = p
 		r.all = append(r.all, one)
 	}
-	err := until(ctx, "readings come to all programs", func() bool {
+	err := benchtest.Until(ctx, "readings come to all programs", func() (bool, error) {
 		for _, one := range r.all {
 			if one.Last(0) == 0 || one.Last(1) == 0 {
-				return false
+				return false, nil
 			}
 		}
-		return true
+		return true, nil
 	})
 	r.network.Begin()
 	return err
@@ -181,7 +182,7 @@ func (r *roamers) run(ctx context.Context, c roamCase, notifications uint64, rep
 		moving.Go(func() { _ = one.Move(ctx, to) })
 	}
 	moving.Wait()
-	if err := until(ctx, "all hand-overs end", r.settled); err != nil {
+	if err := benchtest.Until(ctx, "all hand-overs end", func() (bool, error) { return r.settled(), nil }); err != nil {
 		return err
 	}
 	r.report("processes, "+c.name, before, costs, report)
@@ -262,15 +263,15 @@ func (r *roamers) report(name string, before network.Counts, costs [4]float64, r
 // out of order.
 func (r *roamers) judge(ctx context.Context, stop func(), report func(Result)) error {
 	stop()
-	err := until(ctx, "the last readings come", func() bool {
+	err := benchtest.Until(ctx, "the last readings come", func() (bool, error) {
 		for _, one := range r.all {
 			for robot := range 2 {
 				if one.Last(robot) < r.network.Robots.Given(robot) {
-					return false
+					return false, nil
 				}
 			}
 		}
-		return true
+		return true, nil
 	})
 	var programs []*network.Program
 	for _, one := range r.all {
@@ -290,20 +291,4 @@ func (r *roamers) judge(ctx context.Context, stop func(), report func(Result)) e
 		err = errors.Join(err, fmt.Errorf("%d notifications were lost, doubled, out of order or otherwise wrong: %s", wrong, strings.Join(v.Faults, "; ")))
 	}
 	return err
-}
-
-// until looks until something is so, for a minute at most.
-func until(ctx context.Context, what string, ok func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting until %s: %w", what, ctx.Err())
-		}
-	}
-	return nil
 }

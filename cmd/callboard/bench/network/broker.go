@@ -51,7 +51,7 @@ func (b *Broker) Start(ctx context.Context) error {
 
 func (b *Broker) try() error {
 	var err error
-	if b.links, err = freeAddress(); err != nil {
+	if b.links, err = FreeAddress(); err != nil {
 		return err
 	}
 	for _, j := range b.network.neighbours(b.index) {
@@ -178,7 +178,8 @@ func (b *Broker) reap() {
 	b.process = nil
 }
 
-func freeAddress() (string, error) {
+// FreeAddress returns an address that nothing listens on at present.
+func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err

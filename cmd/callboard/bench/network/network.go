@@ -6,6 +6,7 @@
 package network
 
 import (
+	"callboard/bridge/benchtest"
 	"context"
 	"errors"
 	"fmt"
@@ -151,6 +152,18 @@ func (n *Network) URLs() []string {
 		urls[i] = b.URL()
 	}
 	return urls
+}
+
+// Metric adds up a metric without labels over all brokers.
+func (n *Network) Metric(name string) (sum float64, err error) {
+	for _, b := range n.brokers {
+		v, err := benchtest.Metric(b.HTTP(), name)
+		if err != nil {
+			return 0, err
+		}
+		sum += v
+	}
+	return sum, nil
 }
 
 // Close ends all.

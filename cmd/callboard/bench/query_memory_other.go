@@ -1,6 +1,0 @@
-//go:build !unix
-
-package bench
-
-// maxMemory is not known here.
-func maxMemory() int64 { return 0 }
