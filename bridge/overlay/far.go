@@ -290,7 +290,11 @@ func (b *edge) deliver(in *inbox, it Item) {
 	case ItemPassed:
 		buf.last = it.To
 	default:
-		names := in.session.judge(in.key.Source, it.From, it.Reading, in.members.liveThere(it.Names, it.Set))
+		names := in.members.liveThere(it.Names, it.Set)
+		if len(names) < len(it.Names) {
+			b.askAnew(in, it)
+		}
+		names = in.session.judge(in.key.Source, it.From, it.Reading, names)
 		if len(names) == 0 {
 			b.stats.Passed++
 			buf.last = it.To

@@ -353,14 +353,35 @@ func (b *edge) askAgain(s *session, v *roster, robot string) {
 		again.Key = in.key
 		if v.broker == b.cfg.ID {
 			b.source.onAgain(&again)
-		} else if !slices.Contains(v.again, again) {
-			v.again = append(v.again, again)
-			v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
+		} else {
+			b.askFor(v, again)
 		}
 	}
 	for id := range s.states { // each by itself: order decides nothing
 		if v.broker == b.cfg.ID {
 			s.states.remove(id, robot)
+		}
+	}
+}
+
+// askFor asks until there is an answer.
+func (b *edge) askFor(v *roster, again StateAgain) {
+	if !slices.Contains(v.again, again) {
+		v.again = append(v.again, again)
+		v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
+	}
+}
+
+// askAnew has a source broker give again what was given as true to subscriptions
+// that have ended, if others with their ids have begun here since: where those are
+// alike it takes them for the same, and has told them what is true.
+func (b *edge) askAnew(in *inbox, it Item) {
+	v := b.rosters[in.key.Source]
+	for i := range it.Names {
+		n := &it.Names[i]
+		sub := in.members.subs[n.ID]
+		if v != nil && sub != nil && sub.since.Compare(it.Set) > 0 && n.State != nil && *n.State {
+			b.askFor(v, StateAgain{Key: in.key, Robot: it.Reading.Robot, ID: n.ID, Seq: it.From})
 		}
 	}
 }

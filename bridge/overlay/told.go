@@ -237,7 +237,7 @@ func (b *edge) onTold(m *Told) {
 	last := s.free || m.Attachment+1 == s.epoch.Attachment
 	b.takeTold(s, m, last)
 	for _, h := range m.States { // what has come here since is newer
-		if h.Reading == nil || s.subs[h.ID] == nil {
+		if sub := s.subs[h.ID]; h.Reading == nil || sub == nil || sub.since.Attachment > m.Attachment { // it was told to one that has ended
 			continue
 		}
 		if old := s.states[h.ID][h.Reading.Robot]; old == nil || old.handed {
