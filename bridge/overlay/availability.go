@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -196,6 +197,40 @@ func (b *source) robotsSince(version uint64) *Robots {
 	return m
 }
 
+// fewRobots are told to the registry and to edges at each change; of more a
+// quarter of a period's changes go together.
+const fewRobots = 64
+
+// tellNews tells edges and the registry what is new of this broker's robots, at a
+// step's end.
+func (b *source) tellNews() {
+	if b.news && b.now >= b.newsAt {
+		b.tellWatchers()
+		if len(b.robots.names) > fewRobots {
+			b.newsAt = b.now + Instant(b.cfg.Heartbeat)/4
+		}
+	}
+	if b.hasten && b.now >= b.hastenAt {
+		b.hasten = false
+		b.register(true)
+		if len(b.robots.names) > fewRobots {
+			b.hastenAt = b.now + Instant(b.cfg.Heartbeat)/4
+		}
+	}
+}
+
+// due is when it is to be told of what waits.
+func (b *source) due() Instant {
+	due := Instant(math.MaxInt64)
+	if b.hasten {
+		due = b.hastenAt
+	}
+	if b.news {
+		due = min(due, b.newsAt)
+	}
+	return due
+}
+
 // tellWatchers tells edges of what is new, at a step's end.
 func (b *source) tellWatchers() {
 	b.news = false
@@ -248,7 +283,7 @@ func (b *edge) passRosters() {
 		v := b.rosters[id]
 		switch {
 		case v.users == 0:
-			if v.version == 0 || b.network.topology.states[id] == nil {
+			if v.version == 0 || !b.network.knows(id) {
 				delete(b.rosters, id)
 			}
 			continue
@@ -270,10 +305,8 @@ func (b *edge) passRosters() {
 // askOthers asks all brokers in reach for the robots of one that is not, and has
 // not been since its first client came here.
 func (b *edge) askOthers(v *roster) {
-	for _, id := range slices.Sorted(maps.Keys(b.network.topology.states)) {
-		if id != b.cfg.ID && b.network.path(id) != nil {
-			b.network.route(id, &Watch{Of: v.broker})
-		}
+	for _, id := range b.network.reachable() {
+		b.network.route(id, &Watch{Of: v.broker})
 	}
 }
 
@@ -441,8 +474,9 @@ func (v *roster) find(name string) *Availability {
 // upAt returns the broker that reads a robot and is in reach; nil if the robot, or
 // the device, is away for the session.
 func (b *edge) upAt(s *session, name string) (*roster, *Availability) {
-	if a := b.source.own.find(name); a != nil && a.Up {
-		return &b.source.own, a
+	own := b.source.roster()
+	if a := own.find(name); a != nil && a.Up {
+		return own, a
 	}
 	for _, in := range s.inboxes {
 		if v := b.rosters[in.key.Source]; v != nil && v.known() && !v.out {
@@ -536,7 +570,7 @@ func (b *edge) tellRoster(s *session, v *roster, seen uint64) {
 
 // tellRosters does so for all source brokers that the session has keys at.
 func (b *edge) tellRosters(s *session, seen func(BrokerID) uint64) {
-	b.tellRoster(s, &b.source.own, seen(b.cfg.ID))
+	b.tellRoster(s, b.source.roster(), seen(b.cfg.ID))
 	for i, in := range s.inboxes {
 		if i == 0 || s.inboxes[i-1].key.Source != in.key.Source {
 			b.tellRoster(s, b.rosters[in.key.Source], seen(in.key.Source))
@@ -552,7 +586,7 @@ func (b *edge) tellRobot(s *session, v *roster, name, state string, since Instan
 // wordOf returns the word by which a client knows a source broker.
 func (b *edge) wordOf(s *session, id BrokerID) (word string) {
 	if id == b.cfg.ID {
-		word = SourceWord(id, b.source.stamp)
+		word = SourceWord(id, b.source.present())
 	}
 	for _, in := range s.inboxes {
 		if in.key.Source == id && (word == "" || !in.ended) {

@@ -78,7 +78,7 @@ func (b *network) onCall(from BrokerID, m *Call) {
 		if !b.registryIs() {
 			return
 		}
-		at := b.registry.holders[m.Robot]
+		at := b.registry.readerOf(m.Robot)
 		switch {
 		case at == "":
 			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.NotFound, Message: "no robot is named \"" + clip(m.Robot) + "\""})
@@ -142,10 +142,12 @@ func (b *network) forgetCalls() {
 }
 
 // Reachable lists the other brokers that a path leads to, by id.
-func (b *Broker) Reachable() []BrokerID {
+func (b *Broker) Reachable() []BrokerID { return b.network.reachable() }
+
+func (b *network) reachable() []BrokerID {
 	var all []BrokerID
-	for _, id := range slices.Sorted(maps.Keys(b.network.topology.states)) {
-		if id != b.cfg.ID && b.network.path(id) != nil {
+	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
+		if id != b.cfg.ID && b.path(id) != nil {
 			all = append(all, id)
 		}
 	}

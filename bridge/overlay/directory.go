@@ -11,7 +11,7 @@ import (
 // again each period or when it is asked for, so that it survives nothing.
 type registry struct {
 	*step
-	network *network
+	network registryToNetwork
 
 	brokers map[BrokerID]*registered
 	clients map[string]*whereabouts
@@ -20,6 +20,17 @@ type registry struct {
 	claims  map[string]int          // how many brokers advertise a name
 	fresh   map[string]bool         // names of robots that a set may match now and could not before: see nameFresh
 	began   Instant                 // when the first broker registered
+}
+
+// readerOf returns the broker that has a robot's name; "" if none has.
+func (b *registry) readerOf(robot string) BrokerID { return b.holders[robot] }
+
+// clientWith returns the word of the client that has an id; "" if it is not known.
+func (b *registry) clientWith(id string) string {
+	if w := b.ids[id]; w != nil {
+		return w.client
+	}
+	return ""
 }
 
 func newRegistry(s *step) *registry {

@@ -20,11 +20,9 @@ func (b *network) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
 	if r != nil && r.down != from && !b.local(r) { // U2: a roam is under way
 		b.tell(r.down, &GoneMessage{Key: k})
 	}
-	if in := b.edge.inboxOf(k); in != nil {
-		b.edge.dropKey(in)
-	}
-	if e := b.source.keys[k]; e != nil { // its edge is elsewhere
-		b.source.dropKey(e)
+	b.edge.unsubscribed(k)
+	if q := b.source.retained(k); q != nil {
+		b.source.unsubscribe(q)
 	}
 	if r != nil && r.up != "" {
 		path = r.rest
@@ -38,6 +36,13 @@ func (b *network) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
 	}
 }
 
+// unsubscribed ends a key that a neighbour has ended.
+func (b *edge) unsubscribed(k Key) {
+	if in := b.inboxOf(k); in != nil {
+		b.dropKey(in)
+	}
+}
+
 // onGone says that a key is over: the route goes, and it is passed on.
 func (b *network) onGone(from BrokerID, m *GoneMessage) {
 	r := b.routes[m.Key]
@@ -48,13 +53,7 @@ func (b *network) onGone(from BrokerID, m *GoneMessage) {
 	if m.Stamp == 0 {
 		b.dead[m.Key] = b.lease()
 	}
-	if !b.local(r) {
-		b.tell(r.down, m)
-		return
-	}
-	if in := b.edge.inboxOf(m.Key); in != nil {
-		b.edge.endFar(in, m.Stamp)
-	}
+	b.sendDown(r, m)
 }
 
 // hearOf takes note that somebody knows of a number of a key. If that is above
@@ -71,10 +70,10 @@ func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended
 	in := e.inbox
 	switch {
 	case in == nil:
-		if r := b.network.routes[k]; r != nil && r.down != from {
+		if r := b.network.routeOf(k); r != nil && r.down != from {
 			b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
 		}
-		b.dropKey(e)
+		b.unsubscribe(e.sequence)
 	case in.session.epoch.Compare(epoch) >= 0: // the client is here, and another edge has what was given before
 		b.dropEarly(e)
 		b.put(&Uninstall{Handle: e.handle})
@@ -124,7 +123,7 @@ func (s *session) hasEnded(k Key) bool {
 // endHere makes an inbox one that nothing comes to any more.
 func (b *edge) endHere(in *inbox) {
 	b.dropFar(in)
-	delete(b.network.routes, in.key)
+	b.network.dropRoute(in.key)
 	in.ended, in.far, in.handle = true, nil, 0
 }
 
@@ -148,8 +147,8 @@ func (b *edge) attachedElsewhere(s *session, epoch Epoch) {
 func (b *edge) forgetElsewhere(s *session) {
 	for _, in := range slices.Clone(s.inboxes) {
 		if in.own && !in.ended {
-			if r := b.network.routes[in.key]; r != nil && b.local(r) {
-				delete(b.network.routes, in.key)
+			if r := b.network.routeOf(in.key); r != nil && b.local(r) {
+				b.network.dropRoute(in.key)
 			}
 			b.release(in)
 			continue

@@ -86,60 +86,38 @@ func (s *set) whole() *SetChange {
 	return c
 }
 
-// edgeSubscribe is a subscribe of the client itself, whose edge this is, for a
-// key whose source is elsewhere: S1, S3, S4, S5. The change is that of the set
-// from the one that the session had before; back says that the client has
-// attached anew, with num; missing, if it is not nil, that the source is to see it.
+// edgeSubscribe subscribes at a key's source, which is elsewhere. The change is that
+// of the set from the one that the session had before; missing, if it is not nil,
+// says that the source is to see the subscribe.
 func (b *edge) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange, missing *Missing) {
-	r := b.network.routes[k]
+	r := b.network.routeOf(k)
 	if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1
 		b.attachedElsewhere(s, r.epoch)
 		return
 	}
 	in := b.inboxOf(k)
-	if in != nil && r != nil && b.local(r) { // S3
-		changed := r.hash != s.hash
-		from := r.hash
-		r.epoch, r.num, r.known, r.hash = s.epoch, num, max(r.known, in.known()), s.hash
-		in.far.open = 0
-		switch {
-		case r.up == "":
-			b.network.join(r, b.network.path(k.Source), s.whole(), nil)
-		case !changed:
-		case from == before && change != nil:
-			b.network.join(r, r.rest, change, nil)
-		default:
-			b.network.join(r, r.rest, s.whole(), nil)
-		}
-		return
-	}
 	if in == nil {
 		if r != nil && b.local(r) {
-			delete(b.network.routes, k)
+			b.network.dropRoute(k)
 			r = nil
 		}
 		in = b.newFar(s, k, num)
 	}
-	var set *SetChange
-	if num == 0 { // the source may not have it yet
-		set = s.whole()
-	}
-	if r == nil { // S4
-		r = &route{key: k, epoch: s.epoch, down: b.cfg.ID, num: num, known: in.known(), hash: s.hash}
-		b.network.routes[k] = r
-		b.network.join(r, b.network.path(k.Source), set, missing)
-		return
-	}
-	old, changed := r.down, r.hash != s.hash // S5
-	r.epoch, r.down, r.num, r.hash = s.epoch, b.cfg.ID, num, s.hash
-	r.known = max(r.known, in.known())
-	b.network.fetch(old, k, s.epoch, num, FetchID{}, "")
+	m := &SubscribeMessage{Key: k, Epoch: s.epoch, Num: num, Known: in.known(), Hash: s.hash, Missing: missing}
 	switch {
-	case r.up == "" || missing != nil:
-		b.network.join(r, b.network.path(k.Source), set, missing)
-	case changed:
-		b.network.join(r, r.rest, s.whole(), nil)
+	case r != nil && b.local(r): // S3
+		in.far.open, m.Missing = 0, nil
+		switch {
+		case r.up != "" && r.hash == s.hash:
+		case r.up != "" && r.hash == before && change != nil:
+			m.Set = change
+		default:
+			m.Set = s.whole()
+		}
+	case num == 0, r != nil && r.up != "" && missing == nil && r.hash != s.hash: // the source may not have it yet
+		m.Set = s.whole()
 	}
+	b.network.subscribe(m)
 }
 
 // beginFar begins a key that the client has not named. An older edge may have
@@ -157,7 +135,7 @@ func (b *edge) beginFar(s *session, k Key) {
 
 // renew subscribes again, all the way to the source, and names what is missing.
 func (b *edge) renew(in *inbox) {
-	s, r := in.session, b.network.routes[in.key]
+	s := in.session
 	b.stats.Renewals++
 	b.nextRevision(s)
 	missing := &Missing{From: in.buf.last + 1}
@@ -165,13 +143,12 @@ func (b *edge) renew(in *inbox) {
 		missing.To = in.far.held[0].From - 1
 	}
 	in.far.open, in.far.renewed = 0, b.period
-	r.epoch, r.num, r.known, r.hash, r.up = s.epoch, in.buf.last, max(r.known, in.known()), s.hash, ""
-	b.network.join(r, b.network.path(in.key.Source), s.whole(), missing)
+	b.network.subscribe(&SubscribeMessage{Key: in.key, Epoch: s.epoch, Num: in.buf.last, Known: in.known(), Hash: s.hash, Set: s.whole(), Missing: missing})
 }
 
 // renewIfStranded renews a key that lost its way up, if there is another.
 func (b *edge) renewIfStranded(in *inbox) {
-	r := b.network.routes[in.key]
+	r := b.network.routeOf(in.key)
 	if in.far == nil || in.ended || r == nil || !b.local(r) || b.inboxOf(in.key) != in || r.up != "" || in.far.renewed >= b.period {
 		return
 	}
@@ -341,51 +318,82 @@ func (b *network) onNotify(m *NotifyMessage) {
 			r.known = max(r.known, h.Seq)
 			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
 		default:
-			if in := b.edge.inboxOf(h.Key); in != nil && in.far != nil {
-				b.edge.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: m.Reading, Names: h.Names, Set: h.Set()})
-				b.edge.pump(in)
-			}
+			b.edge.notified(m.Reading, &h)
 		}
 	}
 }
 
-// sendDown sends what a key was given towards its edge, if that is elsewhere.
-func (b *source) sendDown(e *entry, r *Reading, h KeyHit) {
-	e.quiet = false
-	if way := b.network.routes[e.key]; way != nil && !b.local(way) {
-		e.sent, e.outside = h.Seq, h.Seq
-		b.network.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
+// take takes what the source of a key, or its old edge, says to the edge of its
+// client.
+func (b *edge) take(m Message) {
+	switch m := m.(type) {
+	case *HeadMessage:
+		if in := b.inboxOf(m.Key); in != nil && in.far != nil {
+			in.far.head = max(in.far.head, m.Last)
+		}
+	case *EventMessage:
+		if in := b.inboxOf(m.Key); in != nil {
+			b.event(in.session, m)
+		}
+	case *ReplayMessage:
+		if in := b.inboxOf(m.Key); in != nil && in.far != nil {
+			for i := range m.Items {
+				b.arrive(in, m.Items[i])
+			}
+			b.pump(in)
+		}
+	case *GoneMessage:
+		if in := b.inboxOf(m.Key); in != nil {
+			b.endFar(in, m.Stamp)
+		}
+	case *BrokenMessage: // B1
+		b.stats.Orphaned++
+		if in := b.inboxOf(m.Key); in != nil && in.far != nil && in.far.renewed < b.period {
+			b.renewals = append(b.renewals, in)
+		}
 	}
 }
 
-// onEvent tells the client, or passes the event on.
-func (b *network) onEvent(m *EventMessage) {
-	r := b.routes[m.Key]
-	if r == nil {
-		return
+// notified takes a notification of another source broker.
+func (b *edge) notified(r *Reading, h *KeyHit) {
+	if in := b.inboxOf(h.Key); in != nil && in.far != nil {
+		b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: r, Names: h.Names, Set: h.Set()})
+		b.pump(in)
 	}
-	if !b.local(r) {
-		b.tell(r.down, m)
-		return
-	}
-	in := b.edge.inboxOf(m.Key)
-	if in == nil {
-		return
-	}
-	s := in.session
+}
+
+// event takes what is not numbered: a subscription that failed, or how many robots
+// match.
+func (b *edge) event(s *session, m *EventMessage) {
 	if m.Error != nil {
 		if sub := s.subs[m.Error.ID]; sub != nil {
-			b.edge.tellFailed(s, sub, m.Error)
+			b.tellFailed(s, sub, m.Error)
 		}
+		return
 	}
 	for _, c := range m.Counts {
 		if sub := s.subs[c.ID]; sub != nil {
 			sub.count(m.Key.Source, c.Robots)
 		}
 	}
-	if len(m.Counts) > 0 {
-		b.edge.settlePending(s)
+	b.settlePending(s)
+}
+
+// sendDown sends what a key was given towards its edge, if that is elsewhere.
+func (b *source) sendDown(e *entry, r *Reading, h KeyHit) {
+	e.quiet = false
+	if way := b.network.routeOf(e.key); way != nil && !b.local(way) {
+		e.sent, e.outside = h.Seq, h.Seq
+		b.network.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
 	}
+}
+
+// robots returns how many match, as far as they have been counted.
+func (s *sub) robots() (n int) {
+	for _, c := range s.counted {
+		n += c.robots
+	}
+	return n
 }
 
 func (s *sub) count(source BrokerID, robots int) {
@@ -396,12 +404,4 @@ func (s *sub) count(source BrokerID, robots int) {
 		}
 	}
 	s.counted = append(s.counted, sourceCount{source, robots})
-}
-
-// event sends what is not numbered towards an edge that is elsewhere.
-func (b *source) event(e *entry, m *EventMessage) {
-	if r := b.network.routes[e.key]; r != nil && !b.local(r) {
-		m.Key = e.key
-		b.network.tell(r.down, m)
-	}
 }

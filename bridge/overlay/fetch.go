@@ -70,10 +70,26 @@ func (b *network) joinAgain(r *route) {
 		b.join(r, r.rest, nil, nil)
 		return
 	}
-	if in := b.edge.inboxOf(r.key); in != nil {
-		r.known = max(r.known, in.known())
-		b.join(r, b.path(r.key.Source), in.members.whole(), nil)
+	if set, known := b.edge.setOf(r.key); set != nil {
+		r.known = max(r.known, known)
+		b.join(r, b.path(r.key.Source), set, nil)
 	}
+}
+
+// handOver returns what is retained of a key after num, which goes to another edge.
+func (b *source) handOver(q *sequence, num uint64) []Item {
+	e := b.entries[q.handle]
+	e.sent, e.outside = e.next-1, e.next-1
+	return b.itemsOf(q, num+1, e.next-1)
+}
+
+// setOf returns the set of a key's session here, and the highest number that is known;
+// nil without one.
+func (b *edge) setOf(k Key) (*SetChange, uint64) {
+	if in := b.inboxOf(k); in != nil {
+		return in.members.whole(), in.known()
+	}
+	return nil, 0
 }
 
 // handOver takes the inbox of a key away, whose client has attached elsewhere,
@@ -82,14 +98,13 @@ func (b *edge) handOver(k Key, epoch Epoch, num uint64) []Item {
 	if s := b.sessionOf(k); s != nil && s.epoch.Compare(epoch) < 0 {
 		b.attachedElsewhere(s, epoch)
 	}
-	if e := b.source.keys[k]; e != nil {
-		if e.inbox != nil {
-			b.release(e.inbox)
-		}
-		e.sent, e.outside = e.next-1, e.next-1
-		return b.itemsOf(e.sequence, num+1, e.next-1)
-	}
 	in := b.inboxOf(k)
+	if in != nil && in.own {
+		b.release(in)
+	}
+	if q := b.source.retained(k); q != nil {
+		return b.source.handOver(q, num)
+	}
 	if in == nil {
 		return nil
 	}
@@ -109,7 +124,8 @@ func (b *edge) handOver(k Key, epoch Epoch, num uint64) []Item {
 }
 
 // fill is S6: the source broker sends again what is missing.
-func (b *source) fill(e *entry, missing Missing) {
+func (b *source) fill(k Key, missing Missing) {
+	e := b.keys[k]
 	to := e.next - 1
 	if missing.To > 0 {
 		to = min(to, missing.To)
@@ -183,12 +199,7 @@ func (b *network) towards(k Key, items []Item, from BrokerID) {
 	}
 	r := b.routes[k]
 	if r != nil && b.local(r) {
-		if in := b.edge.inboxOf(k); in != nil && in.far != nil {
-			for i := range items {
-				b.edge.arrive(in, items[i])
-			}
-			b.edge.pump(in)
-		}
+		b.edge.take(&ReplayMessage{Key: k, Items: items})
 		return
 	}
 	if r != nil {

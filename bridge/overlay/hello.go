@@ -316,7 +316,7 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 		if slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key == key }) {
 			continue
 		}
-		e := b.source.keys[key]
+		q := b.source.retained(key)
 		switch {
 		case r.source != b.cfg.ID && b.network.isDead(key): // U3
 			in := b.emptyInbox(s, key, r.num)
@@ -324,13 +324,13 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 			b.addInbox(s, in)
 		case r.source != b.cfg.ID:
 			b.edgeSubscribe(s, key, r.num, before, nil, nil)
-		case e != nil && e.inbox == nil && !e.ended && s.local == nil && r.num <= e.outside:
-			b.adopt(e.sequence, s, r.num, nil)
-			e.inbox.told, e.inbox.resumed = r.num, r.num
+		case q != nil && !q.ended && s.local == nil && r.num <= q.outside:
+			b.adopt(q, s, r.num, nil)
+			q.inbox.told, q.inbox.resumed = r.num, r.num
 			back = true
-		case r.num > 0 || r.stamp != b.source.stamp || s.local != nil:
-			if e != nil && e.inbox == nil && r.num > e.outside { // numbers were given that the store has lost
-				b.source.dropKey(e)
+		case r.num > 0 || r.stamp != b.source.present() || s.local != nil:
+			if q != nil && r.num > q.outside { // numbers were given that the store has lost
+				b.source.unsubscribe(q)
 			}
 			b.forgotten(s, key, r.num)
 		default:
@@ -343,8 +343,8 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 		b.follow(in)
 	}
 	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
-	again = again || b.source.live(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) != nil // the client has not been told of it yet
-	if s.local != nil || !again {
+	q, _, _ := b.source.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) // the client has not been told of it yet
+	if s.local != nil || !again && q == nil {
 		return back
 	}
 	b.enter(s, nil)

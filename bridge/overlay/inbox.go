@@ -50,7 +50,7 @@ func (b *edge) leave(in *inbox) {
 // dropKey takes an inbox away, and its key if it is in the local registry.
 func (b *edge) dropKey(in *inbox) {
 	if !in.ended {
-		delete(b.network.routes, in.key)
+		b.network.dropRoute(in.key)
 	}
 	b.dropInbox(in)
 }

@@ -22,12 +22,8 @@ func (b *edge) refreshKeys(s *session) {
 		default:
 			f.open, f.ends = want, 1
 		}
-		r := b.network.routes[in.key]
-		if r == nil { // it cannot be; if it is, the source makes it good
-			r = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, known: in.known(), hash: s.hash}
-			b.network.routes[in.key] = r
-		}
-		if r.up == "" || missing && f.ends >= 3 {
+		r := b.network.routeOf(in.key)
+		if r == nil || r.up == "" || missing && f.ends >= 3 {
 			b.renew(in)
 			continue
 		}
@@ -61,34 +57,25 @@ func (b *network) onRefresh(from BrokerID, m *RefreshMessage) {
 		b.tell(r.up, m)
 		return
 	}
-	e := b.source.keys[k]
+	b.source.refreshed(from, m)
+}
+
+// refreshed renews a key whose edge is elsewhere: A1, A2.
+func (b *source) refreshed(from BrokerID, m *RefreshMessage) {
+	k := m.Key
+	e := b.keys[k]
 	if e == nil {
-		delete(b.routes, k)
-		b.tell(from, &BrokenMessage{Key: k})
+		b.network.dropRoute(k)
+		b.network.tell(from, &BrokenMessage{Key: k})
 		return
 	}
 	e.seen = b.now
 	b.retire(e.sequence, min(m.Num, e.next-1)) // A1
 	if last := e.next - 1; last > m.Num && e.quiet {
 		e.outside = last
-		b.tell(from, &HeadMessage{Key: k, Last: last}) // A2
+		b.network.tell(from, &HeadMessage{Key: k, Last: last}) // A2
 	}
 	e.quiet = true
-}
-
-// onHead tells the edge how many numbers there are.
-func (b *network) onHead(m *HeadMessage) {
-	r := b.routes[m.Key]
-	if r == nil {
-		return
-	}
-	if !b.local(r) {
-		b.tell(r.down, m)
-		return
-	}
-	if in := b.edge.inboxOf(m.Key); in != nil && in.far != nil {
-		in.far.head = max(in.far.head, m.Last)
-	}
 }
 
 // awayEntries gives the keys of the local registry whose edge is elsewhere, in order.
@@ -103,24 +90,30 @@ func (b *source) awayEntries() []*entry {
 	return away
 }
 
-// passLeases lets routes, tombstones and keys go that nobody refreshed.
-func (b *Broker) passLeases() {
-	for k, r := range b.network.routes { // silently: order decides nothing
+// passLeases lets routes and tombstones go that nobody refreshed.
+func (b *network) passLeases() {
+	for k, r := range b.routes { // silently: order decides nothing
 		if !b.local(r) && r.lease < b.now { // L3
-			delete(b.network.routes, k)
+			delete(b.routes, k)
 			b.stats.Expired++
 		}
 	}
-	for k, until := range b.network.dead {
+	for k, until := range b.dead {
 		if until < b.now {
-			delete(b.network.dead, k)
+			delete(b.dead, k)
 		}
 	}
+}
+
+// forgetKeys forgets the keys of other edges that nobody refreshed (L5), and what has
+// waited too long for others.
+func (b *source) forgetKeys() {
 	before := b.now - Instant(b.cfg.Inbox.Keep)
 	forgot := false
-	for _, e := range b.source.awayEntries() {
+	for _, e := range b.awayEntries() {
 		if e.seen < before { // L5
-			b.source.dropKey(e)
+			b.network.dropRoute(e.key)
+			b.unsubscribe(e.sequence)
 			b.stats.ForgottenKeys++
 			forgot = true
 			continue
@@ -128,6 +121,6 @@ func (b *Broker) passLeases() {
 		b.expire(e.sequence, before)
 	}
 	if forgot {
-		b.source.newStamp()
+		b.newStamp()
 	}
 }

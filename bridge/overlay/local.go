@@ -10,11 +10,11 @@ import "slices"
 // enter subscribes a session at the source here (S7), with the whole set; the
 // matcher is asked how many robots match those of tell.
 func (b *edge) enter(s *session, tell []*sub) {
-	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.source.stamp}
+	key := Key{Client: s.client, Session: s.birth, Source: b.cfg.ID, Stamp: b.source.present()}
 	if b.network.isDead(key) { // its session ended, and is said again
 		key.Stamp = b.source.outlive(key)
 	}
-	if q, epoch := b.source.home(key); q != nil {
+	if q, epoch, _ := b.source.home(key); q != nil {
 		switch {
 		case q.inbox != nil:
 		case epoch.Compare(s.epoch) < 0:
@@ -28,38 +28,27 @@ func (b *edge) enter(s *session, tell []*sub) {
 	b.source.subscribe(in, key, s.epoch, s.set, s.anonymous, tell)
 	s.local = in
 	b.addInbox(s, in)
-	b.network.routes[key] = &route{key: key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
+	b.network.begin(key, s.epoch, 0, s.hash)
 }
 
 // change brings a change of the set to the source here.
 func (b *edge) change(s *session, drop []string, put, tell []*sub) {
-	if r := b.network.routes[s.local.key]; r != nil {
-		r.epoch, r.hash = s.epoch, s.hash
-	}
+	b.network.begin(s.local.key, s.epoch, s.local.buf.num, s.hash)
 	b.source.update(s.local.sequence, s.epoch, drop, put, tell)
 }
 
 // adopt takes a key home whose client has attached here (S5, or S4 after a crash):
 // what the source retains becomes its inbox.
 func (b *edge) adopt(q *sequence, s *session, num uint64, tell []*sub) {
-	drop, put := b.takeBirths(s, q.members, b.source.revision(q))
+	_, _, revision := b.source.home(q.key)
+	drop, put := b.takeBirths(s, q.members, revision)
 	in := &inbox{session: s}
 	b.source.takeHome(q, in, s.set, s.anonymous)
 	s.local = in
 	b.addInbox(s, in)
 	b.acknowledge(in, num)
 	in.told, in.resumed = q.buf.num, q.buf.num
-	r := b.network.routes[q.key]
-	if r == nil {
-		r = &route{key: q.key}
-		b.network.routes[q.key] = r
-	}
-	old := r.down
-	r.down, r.up, r.rest = b.cfg.ID, "", nil
 	b.change(s, drop, put, tell)
-	if old != "" && old != b.cfg.ID {
-		b.network.fetch(old, q.key, r.epoch, q.buf.num, FetchID{}, "")
-	}
 }
 
 // takeBirths takes from the set by which the source has tested last when the
@@ -127,7 +116,7 @@ func (b *edge) release(in *inbox) {
 // delivered, and another follows.
 func (b *edge) endLocal(in *inbox) {
 	s := in.session
-	delete(b.network.routes, in.key)
+	b.network.dropRoute(in.key)
 	s.local = nil
 	b.enter(s, nil)
 	if s.local != nil {

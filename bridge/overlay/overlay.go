@@ -102,9 +102,9 @@ type step struct {
 // and what clients were told.
 type edge struct {
 	*step
-	source   *source
-	network  *network
-	registry *registry
+	source   edgeToSource
+	network  edgeToNetwork
+	registry edgeToRegistry
 
 	windowCount int // of each key; never more than half of what an inbox may hold
 	windowBytes int
@@ -124,8 +124,8 @@ type edge struct {
 // subscriptions, with the numbers that it has given and what it retains.
 type source struct {
 	*step
-	edge    *edge
-	network *network
+	edge    sourceToEdge
+	network sourceToNetwork
 
 	stamp   Stamp
 	entries map[Handle]*entry // the local registry
@@ -148,9 +148,9 @@ type source struct {
 // frames of this step.
 type network struct {
 	*step
-	edge     *edge
-	source   *source
-	registry *registry
+	edge     networkToEdge
+	source   networkToSource
+	registry networkToRegistry
 
 	topology  topology
 	routes    map[Key]*route
@@ -291,19 +291,8 @@ func (b *Broker) Step(now Instant, in Input) {
 		b.network.failCalls()
 		b.edge.watchAgain()
 	}
-	if b.source.news && b.now >= b.source.newsAt {
-		b.source.tellWatchers()
-		if len(b.source.robots.names) > fewRobots {
-			b.source.newsAt = b.now + Instant(b.cfg.Heartbeat)/4
-		}
-	}
-	if b.source.hasten && b.now >= b.source.hastenAt {
-		b.source.hasten = false
-		b.source.register(true)
-		if len(b.source.robots.names) > fewRobots {
-			b.source.hastenAt = b.now + Instant(b.cfg.Heartbeat)/4
-		}
-	}
+	b.source.tellNews()
+	b.edge.renewAll()
 	b.network.flush()
 }
 
@@ -358,20 +347,9 @@ func (b *Broker) Outputs() []Output {
 	return b.out
 }
 
-// fewRobots are told to the registry and to edges at each change; of more a
-// quarter of a period's changes go together.
-const fewRobots = 64
-
 // Deadline is when the next Tick is due.
 func (b *Broker) Deadline() Instant {
-	due := b.period
-	if b.source.hasten {
-		due = min(due, b.source.hastenAt)
-	}
-	if b.source.news {
-		due = min(due, b.source.newsAt)
-	}
-	return due
+	return min(b.period, b.source.due())
 }
 
 func (b *step) begin() {

@@ -99,7 +99,7 @@ func (b *edge) belongs(h *Hello) *protocol.Error {
 		return nil
 	}
 	word := clientWord(h.Owner, h.Client)
-	if holder := b.registry.ids[h.Client]; holder != nil && holder.client != word {
+	if holder := b.registry.clientWith(h.Client); holder != "" && holder != word {
 		return forbidden(h.Client)
 	}
 	for _, s := range b.ids[h.Client] {

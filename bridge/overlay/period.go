@@ -41,7 +41,8 @@ func (b *Broker) passTime() {
 		}
 	}
 	if b.networked {
-		b.passLeases()
+		b.network.passLeases()
+		b.source.forgetKeys()
 		b.edge.passRosters()
 		b.source.register(false)
 		b.edge.lookUpAll()

@@ -187,9 +187,15 @@ func (b *source) advertise(in *Advertise) {
 	}
 	b.selectors.event++
 	b.advertised()
-	for _, s := range b.edge.order {
+	b.edge.appeared(r)
+}
+
+// appeared enters those clients here into the local registry that a robot of this
+// broker can match, and that have no key there yet.
+func (b *edge) appeared(r *robot) {
+	for _, s := range b.order {
 		if s.local == nil && s.elsewhere == 0 && s.selects(&b.selectors, r.name) && s.anySub(r.canMatch) {
-			b.edge.enter(s, nil)
+			b.enter(s, nil)
 		}
 	}
 }

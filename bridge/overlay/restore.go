@@ -40,7 +40,7 @@ func (b *Broker) restore(records []Record) {
 				b.edge.endSub(s, s.subs[r.ID])
 			}
 		case *EntryRecord:
-			b.source.restoreEntry(r)
+			b.restoreEntry(r)
 		case *EntryEnded:
 			if q := b.stored(r.Handle); q != nil {
 				b.drop(q)
@@ -106,25 +106,25 @@ func (b *Broker) drop(q *sequence) {
 	if q.inbox != nil {
 		b.edge.dropKey(q.inbox)
 	} else {
-		b.source.dropKey(b.source.entries[q.handle])
+		b.source.unsubscribe(q)
 	}
 }
 
-func (b *source) restoreEntry(r *EntryRecord) {
+func (b *Broker) restoreEntry(r *EntryRecord) {
 	b.lastHandle = max(b.lastHandle, r.Handle)
 	if r.Key.Source != b.cfg.ID {
 		b.edge.restoreFar(r)
 		return
 	}
 	s := b.edge.sessionOf(r.Key)
-	e := b.entries[r.Handle]
+	e := b.source.entries[r.Handle]
 	if e == nil {
-		if s == nil && !r.Own || b.keys[r.Key] != nil {
+		if s == nil && !r.Own || b.source.keys[r.Key] != nil {
 			return
 		}
 		e = &entry{sequence: b.newSequence(r.Key, newSet(), 0), next: 1}
 		e.handle, e.own = r.Handle, true
-		b.index(e)
+		b.source.index(e)
 		e.epoch, e.set = r.Epoch, r.Set
 	}
 	switch {
@@ -132,7 +132,7 @@ func (b *source) restoreEntry(r *EntryRecord) {
 		b.edge.release(e.inbox)
 	case !r.Own && e.inbox == nil && s != nil && s.local == nil:
 		in := &inbox{session: s}
-		b.takeHome(e.sequence, in, s.set, false)
+		b.source.takeHome(e.sequence, in, s.set, false)
 		b.edge.addInbox(s, in)
 	}
 	if e.set != r.Set || len(e.sets) == 0 {
@@ -248,7 +248,7 @@ func (b *Broker) start(lost bool) {
 		e := b.source.entries[h]
 		e.seen, e.outside = b.now, e.next-1
 		if e.inbox == nil && lost {
-			b.source.dropKey(e) // it ends by gone
+			b.source.unsubscribe(e.sequence) // it ends by gone
 			continue
 		}
 		if e.inbox == nil {
@@ -310,10 +310,10 @@ func (b *edge) startSession(s *session) {
 		case in.ended && in.buf.empty():
 			b.leave(in)
 		case in.far != nil: // B1: it has no way up
-			b.network.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, num: in.buf.num, hash: s.hash}
+			b.network.begin(in.key, s.epoch, in.buf.num, s.hash)
 		case !in.ended && s.local == nil:
 			s.local = in
-			b.network.routes[in.key] = &route{key: in.key, epoch: s.epoch, down: b.cfg.ID, hash: s.hash}
+			b.network.begin(in.key, s.epoch, 0, s.hash)
 			b.source.restart(in.sequence)
 		case !in.ended:
 			b.leave(in) // no store of ours has two

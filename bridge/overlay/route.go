@@ -30,10 +30,7 @@ func (b *network) newestEpoch(k Key) (epoch Epoch, num uint64, known bool) {
 	if r := b.routes[k]; r != nil {
 		return r.epoch, r.num, true
 	}
-	if e := b.source.keys[k]; e != nil {
-		return e.epoch, e.buf.num, true
-	}
-	return Epoch{}, 0, false
+	return b.source.epochOf(k)
 }
 
 // onSubscribe takes a neighbour's subscribe: S1 to S7.
@@ -48,8 +45,7 @@ func (b *network) onSubscribe(from BrokerID, m *SubscribeMessage) {
 		b.fetch(from, k, newest, num, FetchID{}, "")
 		return
 	}
-	r := b.routes[k]
-	if r != nil && r.epoch == m.Epoch { // S2
+	if r := b.routes[k]; r != nil && r.epoch == m.Epoch { // S2
 		return
 	}
 	source := k.Source == b.cfg.ID
@@ -60,44 +56,72 @@ func (b *network) onSubscribe(from BrokerID, m *SubscribeMessage) {
 	if len(path) == 0 || path[0] != b.cfg.ID {
 		path = nil
 	}
-	made := r == nil
-	if made { // S4
-		r = &route{key: k, epoch: m.Epoch, down: from, num: m.Num, known: m.Known, hash: m.Hash, lease: b.lease()}
-		b.routes[k] = r
-		if !source {
-			b.join(r, path, m.Set, m.Missing)
-		}
-	} else {
-		b.turn(r, from, m, path)
-	}
+	made := b.turn(from, m, path)
 	if source && (made || m.Missing != nil) { // S6
 		missing := Missing{From: m.Num + 1}
 		if m.Missing != nil && (m.Missing.From > 0 || !made) {
 			missing = *m.Missing
 		}
-		b.source.fill(b.source.keys[k], missing)
+		b.source.fill(k, missing)
 	}
 }
 
-// turn is S5: this broker is the junction.
-func (b *network) turn(r *route, from BrokerID, m *SubscribeMessage, path []BrokerID) {
+// subscribe takes the subscribe of the edge here.
+func (b *network) subscribe(m *SubscribeMessage) { b.turn(b.cfg.ID, m, b.path(m.Key.Source)) }
+
+// turn has a key's route lead to whoever subscribes: a neighbour, or the edge here.
+// It makes one if there is none (S4), and reports that; else this broker is the
+// junction (S5), or the edge again (S3).
+func (b *network) turn(from BrokerID, m *SubscribeMessage, path []BrokerID) (made bool) {
+	source := m.Key.Source == b.cfg.ID
+	r := b.routes[m.Key]
+	if r == nil {
+		r = &route{key: m.Key, epoch: m.Epoch, down: from, num: m.Num, known: m.Known, hash: m.Hash, lease: b.lease()}
+		b.routes[m.Key] = r
+		if !source {
+			b.join(r, path, m.Set, m.Missing)
+		}
+		return true
+	}
 	old, changed := r.down, r.hash != m.Hash
 	r.epoch, r.down, r.num, r.hash, r.lease = m.Epoch, from, m.Num, m.Hash, b.lease()
 	r.known = max(r.known, m.Known, b.edge.knownOf(r.key))
 	switch {
+	case old == from:
 	case old == b.cfg.ID:
 		b.towards(r.key, b.edge.handOver(r.key, m.Epoch, m.Num), "")
-	case old != from:
+	default:
 		b.fetch(old, r.key, m.Epoch, m.Num, FetchID{}, "")
 	}
 	switch {
-	case r.key.Source == b.cfg.ID:
+	case source:
 	case m.Missing != nil || r.up == "":
 		b.join(r, path, m.Set, m.Missing)
 	case changed:
 		b.join(r, r.rest, m.Set, nil)
 	}
+	return false
 }
+
+// begin makes the route of a key whose edge is here one without a way up: its source
+// is here, too, or the way is yet to be found. What another branch holds is fetched.
+func (b *network) begin(k Key, epoch Epoch, num uint64, hash Hash) {
+	r := b.routes[k]
+	if r == nil {
+		r = &route{key: k, num: num}
+		b.routes[k] = r
+	}
+	old := r.down
+	r.epoch, r.down, r.up, r.rest, r.hash = epoch, b.cfg.ID, "", nil, hash
+	if old != "" && old != b.cfg.ID {
+		b.fetch(old, k, epoch, num, FetchID{}, "")
+	}
+}
+
+// routeOf returns a key's route, which is the network's; nil if there is none.
+func (b *network) routeOf(k Key) *route { return b.routes[k] }
+
+func (b *network) dropRoute(k Key) { delete(b.routes, k) }
 
 // join sends the subscription on to the next broker of a path that begins here.
 func (b *network) join(r *route, path []BrokerID, set *SetChange, missing *Missing) {
@@ -121,15 +145,26 @@ func (b *network) join(r *route, path []BrokerID, set *SetChange, missing *Missi
 // path. B2: others take the route away and tell the broker below.
 func (b *network) broken(r *route, state *LinkState) {
 	r.up = ""
+	if !b.local(r) {
+		delete(b.routes, r.key)
+	}
+	b.sendDown(r, &BrokenMessage{Key: r.key, Link: state})
+}
+
+// down sends a message towards a key's client.
+func (b *network) down(k Key, m Message) {
+	if r := b.routes[k]; r != nil {
+		b.sendDown(r, m)
+	}
+}
+
+// sendDown sends it on the way that a route leads, or to the edge here.
+func (b *network) sendDown(r *route, m Message) {
 	if b.local(r) {
-		b.stats.Orphaned++
-		if in := b.edge.inboxOf(r.key); in != nil && in.far != nil && in.far.renewed < b.period {
-			b.edge.renewals = append(b.edge.renewals, in)
-		}
+		b.edge.take(m)
 		return
 	}
-	delete(b.routes, r.key)
-	b.tell(r.down, &BrokenMessage{Key: r.key, Link: state})
+	b.tell(r.down, m)
 }
 
 // takeInFrom takes the set of a key whose edge is elsewhere into the local
@@ -142,8 +177,8 @@ func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
 	unclear := !forgotten && (full || !b.brings(e, m))
 	if forgotten || unclear {
-		if r := b.network.routes[m.Key]; r != nil && r.down == from {
-			delete(b.network.routes, m.Key)
+		if r := b.network.routeOf(m.Key); r != nil && r.down == from {
+			b.network.dropRoute(m.Key)
 		}
 	}
 	switch {

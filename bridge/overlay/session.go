@@ -69,8 +69,7 @@ type sub struct {
 	since    Epoch  // the same towards readings of other brokers: older sets may have had another of its id
 	hash     Hash
 	selector *selector
-	robots   int             // of this broker that matched when it was last counted
-	counted  []sourceCount   // and of others
+	counted  []sourceCount   // robots that matched when they were last counted
 	failed   bool            // its condition failed while it ran
 	untold   *protocol.Error // and the client was away
 }
@@ -100,7 +99,7 @@ type pending struct {
 	since   Instant // it waits no longer than a period
 }
 
-// sourceCount tells how many robots of another source broker match.
+// sourceCount tells how many robots of a source broker match.
 type sourceCount struct {
 	source BrokerID
 	robots int

@@ -204,7 +204,7 @@ func (b *edge) changeSet(s *session, before Hash, drop []string, put, tell []*su
 		p.away, p.lookup, p.counts = away, b.networked && !away && !hello && s.hash != before, !hello
 		s.pending = append(s.pending, p)
 	}
-	if s.local == nil && slices.ContainsFunc(put, b.source.robots.anyCanMatch) { // of the others it is known that none can
+	if s.local == nil && slices.ContainsFunc(put, b.source.canMatch) { // of the others it is known that none can
 		b.enter(s, tell)
 	} else if s.local != nil {
 		b.change(s, drop, put, tell)
@@ -299,19 +299,16 @@ func (b *edge) tellSubscribed(s *session, p pending) {
 	if sub == nil || s.conn == nil {
 		return
 	}
-	message := &protocol.Subscribed{Op: protocol.OpSubscribed, ID: sub.ID, Sources: []string{}, Robots: sub.robots}
+	message := &protocol.Subscribed{Op: protocol.OpSubscribed, ID: sub.ID, Sources: []string{}, Robots: sub.robots()}
 	for _, in := range s.inboxes {
 		if !in.ended {
 			message.Sources = append(message.Sources, in.word)
 		}
 	}
-	for _, c := range sub.counted {
-		message.Robots += c.robots
-	}
 	if p.away && !p.hello { // G3
 		message.Sources = []string{}
 		message.Warning = "the registry is out of reach: robots of other brokers are found when it is back"
-	} else if (p.missing || !b.networked) && !b.source.robots.anyCanMatch(sub) {
+	} else if (p.missing || !b.networked) && !b.source.canMatch(sub) {
 		message.Warning = "nobody has registered a robot that this can match"
 	}
 	b.send(s.conn.id, message)
@@ -330,40 +327,23 @@ func (b *source) installed(in *Installed) {
 	}
 	e.installed = max(e.installed, in.Set)
 	e.answered++
-	if e.inbox == nil {
-		b.tellInstalled(e, in)
-	} else {
-		b.edge.installed(e.inbox.session, e.answered, in.Robots)
-	}
-	b.giveEarly(e)
-	if e.inbox != nil {
-		b.edge.settleStates(e.inbox.session)
-	}
-}
-
-// installed takes how many robots here match subscriptions of a session.
-func (b *edge) installed(s *session, answered uint64, robots map[string]int) {
-	for _, p := range s.pending {
-		if sub := s.subs[p.id]; sub != nil && p.ask <= answered {
-			sub.robots = robots[p.id]
-		}
-	}
-	b.settlePending(s)
-}
-
-// tellInstalled tells an edge that is elsewhere how many robots match.
-func (b *source) tellInstalled(e *entry, in *Installed) {
-	m := &EventMessage{}
+	m := &EventMessage{Key: e.key}
 	for _, id := range slices.Sorted(maps.Keys(in.Robots)) {
 		if e.members.subs[id] != nil {
 			m.Counts = append(m.Counts, RobotCount{ID: id, Robots: in.Robots[id]})
 		}
 	}
-	if len(m.Counts) == 0 {
-		return
+	if e.inbox != nil || len(m.Counts) > 0 {
+		b.network.down(e.key, m)
 	}
-	b.event(e, m)
+	b.giveEarly(e)
+	if e.inbox != nil {
+		b.edge.inForce(e.inbox)
+	}
 }
+
+// inForce says that the set of a key here is what readings are tested by.
+func (b *edge) inForce(in *inbox) { b.settleStates(in.session) }
 
 // becomeReady lets notifications go: all that hello listed has had its subscribed.
 func (b *edge) becomeReady(s *session) {
@@ -398,12 +378,8 @@ func (b *source) runFailed(in *RunFailed) {
 		code = protocol.BadCondition
 	}
 	message := &protocol.Error{Op: protocol.OpError, ID: in.ID, Code: code, Message: in.Message, Position: in.Position}
-	if e.inbox == nil {
-		sub.failed = true
-		b.event(e, &EventMessage{Error: message})
-		return
-	}
-	b.edge.tellFailed(e.inbox.session, sub, message)
+	b.network.down(e.key, &EventMessage{Key: e.key, Error: message})
+	sub.failed = true
 }
 
 // tellFailed tells a subscription's owner that it failed, once.

@@ -61,15 +61,39 @@ func (b *source) live(k Key) *entry {
 	return nil
 }
 
-// home returns its sequence and the epoch of its set.
-func (b *source) home(k Key) (*sequence, Epoch) {
+// home returns its sequence, and the epoch and the revision of its set.
+func (b *source) home(k Key) (q *sequence, epoch Epoch, revision uint64) {
 	if e := b.live(k); e != nil {
-		return e.sequence, e.epoch
+		return e.sequence, e.epoch, e.set
 	}
-	return nil, Epoch{}
+	return nil, Epoch{}, 0
 }
 
-func (b *source) revision(q *sequence) uint64 { return b.entries[q.handle].set }
+// retained returns the sequence of a key here whose edge is elsewhere; nil if there is
+// none.
+func (b *source) retained(k Key) *sequence {
+	if e := b.keys[k]; e != nil && e.inbox == nil {
+		return e.sequence
+	}
+	return nil
+}
+
+// epochOf returns the epoch of a key's set, and what its client has acknowledged.
+func (b *source) epochOf(k Key) (epoch Epoch, num uint64, known bool) {
+	if e := b.keys[k]; e != nil {
+		return e.epoch, e.buf.num, true
+	}
+	return Epoch{}, 0, false
+}
+
+// present returns the stamp that new keys get.
+func (b *source) present() Stamp { return b.stamp }
+
+// canMatch reports whether a robot that this broker reads can match a subscription.
+func (b *source) canMatch(sub *sub) bool { return b.robots.anyCanMatch(sub) }
+
+// roster returns the roster of the robots that this broker reads.
+func (b *source) roster() *roster { return &b.own }
 
 // takeHome gives a key to a session here, whose set is the key's from now on.
 func (b *source) takeHome(q *sequence, in *inbox, members *set, passing bool) {
@@ -95,15 +119,12 @@ func (b *source) retain(q *sequence) {
 // refresh says that the edge, which is here, still has the key (L1).
 func (b *source) refresh(q *sequence) { b.entries[q.handle].seen = b.now }
 
-// unsubscribe ends a key whose edge is here.
-func (b *source) unsubscribe(q *sequence) { b.drop(b.entries[q.handle]) }
-
-// dropKey ends a key whose edge is elsewhere.
-func (b *source) dropKey(e *entry) {
-	if !e.ended {
-		delete(b.network.routes, e.key)
+// unsubscribe ends a key (U1).
+func (b *source) unsubscribe(q *sequence) {
+	if !q.ended {
+		b.network.dropRoute(q.key)
 	}
-	b.drop(e)
+	b.drop(b.entries[q.handle])
 }
 
 // index makes an entry be found by its key.

@@ -408,6 +408,21 @@ func (b *source) onAgain(again *StateAgain) {
 	}
 }
 
+// statesOf lists the states that a key of a session was given as true.
+func (b *source) statesOf(k Key) (all []HeldState) {
+	e := b.live(k)
+	if e == nil {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(e.trues)) {
+		for _, robot := range slices.Sorted(maps.Keys(e.trues[id])) {
+			st := e.trues[id][robot]
+			all = append(all, HeldState{id, b.cfg.ID, st.seq, st.reading, st.values, 0, ""})
+		}
+	}
+	return all
+}
+
 // giveAgain gives each by itself, with the reading that it was given with: an edge
 // leaves out what the client has.
 func (b *source) giveAgain(e *entry, again *StateAgain) {

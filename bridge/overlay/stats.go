@@ -172,7 +172,7 @@ func (b *edge) client(s *session) ClientInfo {
 		info.Conn, info.Seen = s.conn.id, 0
 	}
 	for _, sub := range s.sorted() {
-		info.Subscriptions = append(info.Subscriptions, SubscriptionInfo{sub.Subscription, sub.robots, sub.failed})
+		info.Subscriptions = append(info.Subscriptions, SubscriptionInfo{sub.Subscription, sub.robots(), sub.failed})
 	}
 	for _, in := range s.inboxes {
 		info.Sources = append(info.Sources, SourceInfo{

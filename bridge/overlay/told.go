@@ -82,7 +82,7 @@ func (b *edge) noteSeen(s *session) {
 		}
 		b.recordTold(s, v.broker, v.version, "", false)
 	}
-	note(&b.source.own)
+	note(b.source.roster())
 	for _, in := range s.inboxes {
 		note(b.rosters[in.key.Source])
 	}
@@ -180,7 +180,7 @@ func (b *edge) settleTold(s *session, id BrokerID) {
 
 func (b *edge) rosterOf(id BrokerID) *roster {
 	if id == b.cfg.ID {
-		return &b.source.own
+		return b.source.roster()
 	}
 	return b.rosters[id]
 }
@@ -202,14 +202,7 @@ func (b *edge) handTold(s *session) {
 	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
 		m.Away = append(m.Away, AwayRobot{robot, s.away[robot]})
 	}
-	if e := b.source.live(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}); e != nil {
-		for _, id := range slices.Sorted(maps.Keys(e.trues)) {
-			for _, robot := range slices.Sorted(maps.Keys(e.trues[id])) {
-				st := e.trues[id][robot]
-				m.States = append(m.States, HeldState{id, b.cfg.ID, st.seq, st.reading, st.values, 0, ""})
-			}
-		}
-	}
+	m.States = b.source.statesOf(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID})
 	for _, id := range slices.Sorted(maps.Keys(s.states)) {
 		for _, robot := range slices.Sorted(maps.Keys(s.states[id])) {
 			if st := s.states[id][robot]; st.source != b.cfg.ID || st.over != 0 {

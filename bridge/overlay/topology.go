@@ -178,12 +178,25 @@ func (b *edge) renewStranded() {
 			if in.far == nil || in.ended || in.far.renewed >= b.period {
 				continue
 			}
-			if r := b.network.routes[in.key]; r != nil && r.up == "" {
+			if r := b.network.routeOf(in.key); r != nil && r.up == "" {
 				b.renewals = append(b.renewals, in)
 			}
 		}
 	}
 }
+
+// renewAll renews those, at a step's end.
+func (b *edge) renewAll() {
+	for len(b.renewals) > 0 {
+		in := b.renewals[0]
+		b.renewals = b.renewals[1:]
+		b.renewIfStranded(in)
+	}
+	b.renewals = nil
+}
+
+// knows reports whether something is known of a broker's links.
+func (b *network) knows(id BrokerID) bool { return b.topology.states[id] != nil }
 
 // usable tells whether both ends say that the link is up.
 func (t *topology) usable(x, y BrokerID) bool {
@@ -306,12 +319,6 @@ func joined(last, m Message) bool {
 // flush puts out the frames of this step. What is the same to several
 // neighbours, as a link state is, is one frame.
 func (b *network) flush() {
-	for len(b.edge.renewals) > 0 {
-		in := b.edge.renewals[0]
-		b.edge.renewals = b.edge.renewals[1:]
-		b.edge.renewIfStranded(in)
-	}
-	b.edge.renewals = nil
 	if len(b.frames) == 0 {
 		return
 	}
@@ -401,7 +408,7 @@ func (b *network) take(from BrokerID, m Message) {
 	case *RefreshMessage:
 		b.onRefresh(from, m)
 	case *HeadMessage:
-		b.onHead(m)
+		b.down(m.Key, m)
 	case *UnsubscribeMessage:
 		b.unsubscribeKey(from, m.Key, m.Path)
 	case *GoneMessage:
@@ -411,7 +418,7 @@ func (b *network) take(from BrokerID, m Message) {
 	case *ReplayMessage:
 		b.onReplay(from, m)
 	case *EventMessage:
-		b.onEvent(m)
+		b.down(m.Key, m)
 	case *BrokenMessage:
 		b.learn(m.Link, from)
 		if r := b.routes[m.Key]; r != nil && r.up == from {

@@ -1,0 +1,135 @@
+package overlay
+
+import "callboard/subscribe/protocol"
+
+// What the parts of a broker say to each other, and all that they do. Most of it are
+// the messages that brokers send each other, to the part that is here. A part has
+// nothing else of another: neither its state nor its other methods. Only a route,
+// which is the network's, and a sequence, which edge and source share, are looked at
+// by others.
+
+// edgeToSource is what an edge says to the source here: as to another broker's, but
+// that a sequence and a set are handed over as they are.
+type edgeToSource interface {
+	// Subscribe, and the fetch that comes with it: a key is made, is changed, or comes
+	// home.
+	home(Key) (q *sequence, epoch Epoch, revision uint64)
+	subscribe(in *inbox, k Key, epoch Epoch, members *set, passing bool, tell []*sub)
+	update(q *sequence, epoch Epoch, drop []string, put, tell []*sub)
+	takeHome(q *sequence, in *inbox, members *set, passing bool)
+	// Fetch: the client has attached elsewhere.
+	retain(*sequence)
+	retained(Key) *sequence
+	handOver(q *sequence, num uint64) []Item
+
+	refresh(*sequence)
+	unsubscribe(*sequence)
+	restart(*sequence)
+
+	// Lookup and Register, of the robots that are read here.
+	canMatch(*sub) bool
+	present() Stamp
+	newStamp()
+	outlive(Key) Stamp
+
+	// Watch and Told.
+	roster() *roster
+	onAgain(*StateAgain)
+	statesOf(Key) []HeldState
+	givePassing(q *sequence, r *Reading, names []protocol.Matched) (seq uint64, given bool)
+}
+
+// sourceToEdge is what a source says to the edge here. What is not about a sequence
+// goes down the key's route, as to others.
+type sourceToEdge interface {
+	pump(*inbox)                                               // Notify
+	inForce(*inbox)                                            // behind an Event
+	endLocal(*inbox)                                           // Gone
+	dropKey(*inbox)                                            // Gone, and nothing is left
+	release(*inbox)                                            // Fetch
+	attachedElsewhere(*session, Epoch)                         // Sources, of a newer attachment
+	appeared(*robot)                                           // Sources, of a new robot
+	tellChange(v *roster, a, old *Availability, before uint64) // Robots
+}
+
+// edgeToNetwork is what an edge asks of the network.
+type edgeToNetwork interface {
+	subscribe(*SubscribeMessage)
+	unsubscribeKey(from BrokerID, k Key, path []BrokerID)
+	tell(BrokerID, Message)
+	route(BrokerID, RegistryMessage)
+
+	begin(k Key, epoch Epoch, num uint64, hash Hash)
+	routeOf(Key) *route
+	dropRoute(Key)
+	newestEpoch(Key) (epoch Epoch, num uint64, known bool)
+	isDead(Key) bool
+
+	path(BrokerID) []BrokerID
+	knows(BrokerID) bool
+	reachable() []BrokerID
+	linkStates() []LinkState
+}
+
+// sourceToNetwork is what a source asks of the network.
+type sourceToNetwork interface {
+	down(Key, Message)
+	towards(k Key, items []Item, from BrokerID)
+	replay(to BrokerID, k Key, items []Item)
+	tell(BrokerID, Message)
+	route(BrokerID, RegistryMessage)
+
+	routeOf(Key) *route
+	dropRoute(Key)
+}
+
+// networkToEdge is what comes to an edge from other brokers.
+type networkToEdge interface {
+	take(Message)
+	notified(*Reading, *KeyHit)
+	handOver(k Key, epoch Epoch, num uint64) []Item // Fetch
+	unsubscribed(Key)
+
+	onSources(*Sources)
+	onRobots(BrokerID, *Robots)
+	onAskOther(from, of BrokerID) // Watch
+	onTold(*Told)
+
+	setOf(Key) (set *SetChange, known uint64)
+	knownOf(Key) uint64
+	renewStranded()
+}
+
+// networkToSource is what comes to a source from other brokers.
+type networkToSource interface {
+	takeInFrom(BrokerID, *SubscribeMessage) bool
+	fill(Key, Missing) // Subscribe, of a renewal
+	refreshed(BrokerID, *RefreshMessage)
+	unsubscribe(*sequence)
+	hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool)
+
+	onWatch(BrokerID, *Watch)
+	onRefusals(*Refusals)
+	register(whole bool) // RegisterAgain
+	hastenRegister()
+
+	epochOf(Key) (epoch Epoch, num uint64, known bool)
+	retained(Key) *sequence
+}
+
+// networkToRegistry is what comes to the registry, here or from other brokers.
+type networkToRegistry interface {
+	onRegister(BrokerID, *Register)
+	onLookup(BrokerID, *Lookup)
+	readerOf(robot string) BrokerID
+}
+
+// edgeToRegistry is what an edge asks of it at once, where it is here.
+type edgeToRegistry interface {
+	clientWith(id string) string
+}
+
+// registryToNetwork is what it answers.
+type registryToNetwork interface {
+	route(BrokerID, RegistryMessage)
+}
