@@ -10,7 +10,8 @@ import (
 	"callboard/bridge/overlay"
 )
 
-// newLinks makes the links with the configured neighbours; nil if there are none.
+// newLinks makes the links with the configured neighbours; none if the broker is
+// to have no links.
 func (b *Bridge) newLinks() error {
 	c := b.config.Config
 	if len(c.Neighbours) == 0 && c.Broker.Links == "" && b.linkListener == nil {
@@ -25,7 +26,7 @@ func (b *Bridge) newLinks() error {
 	}
 	var err error
 	if c.TLS.ClientCA != "" {
-		if l.TLS, err = link.LoadTLS(c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA); err != nil {
+		if l.Transport, err = link.LoadTLS(c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,8 @@ type chatty struct {
 	wg    sync.WaitGroup
 	rng   *rand.Rand // of the sessions' goroutine
 
-	up       uint64 // the session that is up; 0: none
+	down     chan struct{} // closed when the session that is up ends
+	up       uint64        // the session that is up; 0: none
 	last     uint64
 	theirs   string // the neighbour's name for it
 	got      uint64
@@ -54,14 +55,22 @@ func (c *chatty) Up(n overlay.BrokerID, session uint64) {
 	c.up, c.last, c.theirs, c.got = session, session, "", 0
 	c.sessions++
 	seed := c.rng.Uint64()
+	c.down = make(chan struct{})
+	down := c.down
 	c.wg.Go(func() {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		for i := uint64(1); ; i++ {
+		late := 20 // frames that go on being sent in a session that has ended
+		for i := uint64(1); late > 0; i++ {
 			m := head(i)
 			m.Key.Client = fmt.Sprintf("%s-%d", c.id, session)
 			m.Key.Stamp = overlay.Stamp(rng.IntN(5))
 			r := reading(int(i))
 			c.links.Send(frameTo(n, session, m, r))
+			select {
+			case <-down:
+				late--
+			default:
+			}
 			select {
 			case <-c.stop:
 				return
@@ -93,6 +102,7 @@ func (c *chatty) Down(n overlay.BrokerID, session uint64) {
 		c.t.Errorf("%s: session %d ends while %d is up", c.id, session, c.up)
 	}
 	c.up = 0
+	close(c.down)
 }
 
 // Whatever breaks, each session delivers the beginning of what was sent in one
@@ -115,7 +125,7 @@ func TestASessionDeliversABeginning(t *testing.T) {
 // many became sessions.
 func breakOften(t *testing.T, seed uint64) (cut, sessions int) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var memory Memory
+	var memory memoryNet
 	listener, err := memory.Listen("b2")
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +139,7 @@ func breakOften(t *testing.T, seed uint64) (cut, sessions int) {
 	compress := seed%2 == 0
 	one.links, err = New(Config{
 		Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "b2"}}, Handler: one, DialMin: time.Millisecond, Compress: compress,
-		Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		Transport: dialing{dial: func(ctx context.Context, address string) (net.Conn, error) {
 			conn, err := memory.Dial(ctx, address)
 			if err != nil {
 				return nil, err
@@ -138,7 +148,7 @@ func breakOften(t *testing.T, seed uint64) (cut, sessions int) {
 			f := &fragile{Conn: conn}
 			f.left.Store(rng.Int64N([]int64{300, 5_000, 40_000}[rng.IntN(3)])) // in the handshake, too
 			return f, nil
-		},
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,7 @@ func newInflater(limit int) *inflater {
 	return f
 }
 
-// inflate gives the frame of a compressed piece's content; it is valid until
+// inflate returns the frame of a compressed piece's content; it is valid until
 // the next call.
 func (f *inflater) inflate(content []byte) ([]byte, error) {
 	if len(content) < 4 {
@@ -90,7 +90,7 @@ func (f *inflater) inflate(content []byte) ([]byte, error) {
 	return f.plain, nil
 }
 
-// rest reads from bytes that are there, and gives io.EOF where they end.
+// rest reads from bytes that are there, and returns io.EOF where they end.
 type rest struct{ b []byte }
 
 func newRest(b []byte) *rest { return &rest{append([]byte(nil), b...)} }

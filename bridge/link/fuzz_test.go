@@ -58,7 +58,7 @@ func FuzzAccept(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p.carry(ctx, newSession(p, o, h, h.Attempt))
+		p.carry(ctx, newSession(p, p.configured(), o, h, h.Attempt))
 		if c.up != 1 || c.down != 1 || p.status().Up {
 			t.Fatalf("%+v", c)
 		}

@@ -85,7 +85,7 @@ func (l *Links) hello(to Neighbour, attempt uint64) []byte {
 	return endPiece(append(beginPiece(nil, pieceHello), content...), 0)
 }
 
-// compresses tells whether compression is asked for on a link.
+// compresses reports whether compression is asked for on a link.
 func (l *Links) compresses(n Neighbour) bool { return l.cfg.Compress || n.Compress }
 
 // decodeHello reads a hello and checks what does not depend on who sent it.
@@ -112,21 +112,18 @@ func decodeHello(content []byte) (hello, error) {
 // opening is a connection on its way to become a session.
 type opening struct {
 	raw  net.Conn
-	conn net.Conn // raw, or TLS over it
+	conn net.Conn // what the transport has made of raw
 	r    *bufio.Reader
 }
 
 // open makes a connection ready for the handshake, which ends with ctx and the
 // configured time.
 func (l *Links) open(ctx context.Context, raw net.Conn, dialed bool) (*opening, error) {
-	o := &opening{raw: raw, conn: raw}
+	o := &opening{raw: raw}
 	raw.SetDeadline(time.Now().Add(l.cfg.Handshake))
-	if l.cfg.TLS != nil {
-		conn, err := l.cfg.TLS.secure(ctx, raw, dialed)
-		if err != nil {
-			return nil, err
-		}
-		o.conn = conn
+	var err error
+	if o.conn, err = l.cfg.Transport.Secure(ctx, raw, dialed); err != nil {
+		return nil, err
 	}
 	o.r = bufio.NewReaderSize(o.conn, readChunk)
 	return o, nil
@@ -164,7 +161,7 @@ func printable(text []byte) string {
 	}, strings.ToValidUTF8(string(text), "?"))
 }
 
-// answer tells the other side of a refusal.
+// answer sends a refusal to the other side.
 func (o *opening) answer(err error) {
 	var r *refusal
 	if errors.As(err, &r) {
@@ -207,14 +204,18 @@ func (o *opening) welcome(l *Links) (*peer, hello, error) {
 		o.answer(err)
 		return nil, h, err
 	}
-	p := l.peers[overlay.BrokerID(h.ID)]
+	p := l.neighbour(overlay.BrokerID(h.ID))
+	var n Neighbour
+	if p != nil {
+		n = p.configured()
+	}
 	switch {
 	case p == nil:
 		err = refuse("broker %q is no neighbour of broker %q", h.ID, l.cfg.Self)
 	case p.dials():
 		err = refuse("broker %q waits to be dialed, since its id is not the lower one", h.ID)
 	default:
-		if err = o.checkIDs(l, h, p.Neighbour); err == nil {
+		if err = o.checkIDs(l, h, n); err == nil {
 			err = p.stale(h.Attempt)
 		}
 	}
@@ -222,7 +223,7 @@ func (o *opening) welcome(l *Links) (*peer, hello, error) {
 		o.answer(err)
 		return p, h, err
 	}
-	if _, err := o.conn.Write(l.hello(p.Neighbour, 0)); err != nil {
+	if _, err := o.conn.Write(l.hello(n, 0)); err != nil {
 		return p, h, fmt.Errorf("handshake: %w", err)
 	}
 	_, err = o.expect(pieceBegin)
@@ -236,7 +237,7 @@ func (o *opening) checkIDs(l *Links, h hello, n Neighbour) error {
 	case h.To != string(l.cfg.Self):
 		return refuse("it wants broker %q; this is %q", h.To, l.cfg.Self)
 	}
-	if err := checkCertificate(o.conn, n); err != nil {
+	if err := l.cfg.Transport.Verify(o.conn, n); err != nil {
 		return refuse("%v", err)
 	}
 	return nil

@@ -1,5 +1,6 @@
 // Package link carries the messages of the overlay between brokers: one
-// connection with each neighbour, over TCP, mutual TLS or memory. See DESIGN.md.
+// connection with each neighbour, over TCP, mutual TLS or another Transport.
+// See DESIGN.md.
 package link
 
 import (
@@ -14,20 +15,12 @@ import (
 
 	"callboard/bridge/lograte"
 	"callboard/bridge/overlay"
+	"callboard/player/listener"
 )
-
-// Neighbour is another broker that this one has a link with. Of two
-// neighbours the one with the lower id dials.
-type Neighbour struct {
-	ID      overlay.BrokerID
-	Address string // host:port; needed where this broker dials
-	// Compress asks for compression of this link, as Config.Compress does for all.
-	Compress bool
-}
 
 // Handler is told what happens on the links. Calls about one neighbour come
 // one at a time and in order: Up, any number of Frame, Down, then Up of the
-// next session. A Frame that blocks holds the neighbour back.
+// next session.
 type Handler interface {
 	// Up says that a session has begun. Send takes frames for it from now on.
 	Up(neighbour overlay.BrokerID, session uint64)
@@ -41,33 +34,36 @@ type Handler interface {
 
 // Config says how to link a broker with its neighbours.
 type Config struct {
-	Self       overlay.BrokerID                                            // this broker's id; required
-	Neighbours []Neighbour                                                 // all others with whom there is a link
-	Listener   net.Listener                                                // where neighbours with lower ids connect; nil: none can. Run closes it
-	TLS        *TLS                                                        // certificates for both directions; nil: none are asked for or shown
-	Heartbeat  time.Duration                                               // longest silence on a link; default 1 s
-	Deadline   time.Duration                                               // silence or standstill that ends a session; default three heartbeats, of the slower side
-	Dial       func(ctx context.Context, address string) (net.Conn, error) // default TCP
-	DialMin    time.Duration                                               // back-off between attempts to dial, from; default 0.1 s
-	DialMax    time.Duration                                               // and up to; default 5 s
-	Handshake  time.Duration                                               // longest time of dialing with handshake; default 5 s
-	Compress   bool                                                        // ask for compression of all links; done if both sides ask
-	QueueBytes int                                                         // what may wait to be sent to a neighbour; when more does, the session ends; default 64 MiB
-	MaxFrame   int                                                         // longest frame taken from a neighbour, bytes; default 128 MiB
-	Handler    Handler                                                     // required
-	Logger     *slog.Logger                                                // default: discards
+	Self       overlay.BrokerID // this broker's id; required
+	Neighbours []Neighbour      // at first; see Set
+	Listener   net.Listener     // where neighbours with lower ids connect; nil: none can. Run closes it
+	Transport  Transport        // how they are reached; default TCP
+	Heartbeat  time.Duration    // longest silence on a link; default 1 s
+	Deadline   time.Duration    // silence or standstill that ends a session; default three heartbeats, of the slower side
+	DialMin    time.Duration    // back-off between attempts to dial, from; default 0.1 s
+	DialMax    time.Duration    // and up to; default 5 s
+	Handshake  time.Duration    // longest time of dialing with handshake; default 5 s
+	Compress   bool             // ask for compression of all links; done if both sides ask
+	QueueBytes int              // what may wait to be sent to a neighbour; when more does, the session ends; default 64 MiB
+	MaxFrame   int              // longest frame taken from a neighbour, bytes; default 128 MiB
+	Handler    Handler          // required
+	Logger     *slog.Logger     // default: discards
 }
 
 // Links are a broker's links with its neighbours.
 type Links struct {
-	cfg      Config
-	peers    map[overlay.BrokerID]*peer
-	sessions atomic.Uint64 // numbers given
-	attempts atomic.Uint64 // dials made; begins with the time
-	refused  atomic.Uint64 // connections that came in and were refused
-	log      *lograte.Log  // of strangers
-	running  atomic.Bool
-	wg       sync.WaitGroup
+	cfg        Config
+	neighbours atomic.Pointer[neighbours]
+	sessions   atomic.Uint64 // numbers given
+	attempts   atomic.Uint64 // dials made; begins with the time
+	limit      *listener.Limit
+	log        *lograte.Log // of strangers
+	wg         sync.WaitGroup
+
+	mu      sync.Mutex
+	running context.Context // of Run; nil before
+	stopped bool
+	leaving map[overlay.BrokerID]<-chan struct{} // neighbours given up whose link has not ended yet
 }
 
 // New checks the configuration. Nothing is opened before Run.
@@ -75,10 +71,11 @@ func New(cfg Config) (*Links, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("links of broker %q: %w", cfg.Self, err)
 	}
-	l := &Links{cfg: cfg, log: lograte.New(cfg.Logger), peers: make(map[overlay.BrokerID]*peer, len(cfg.Neighbours))}
+	l := &Links{cfg: cfg, log: lograte.New(cfg.Logger), limit: listener.New(listener.Limits{}), leaving: map[overlay.BrokerID]<-chan struct{}{}}
 	l.attempts.Store(uint64(time.Now().UnixMicro()))
-	for _, n := range cfg.Neighbours {
-		l.peers[n.ID] = newPeer(l, n)
+	l.neighbours.Store(&neighbours{})
+	if err := l.Set(cfg.Neighbours); err != nil {
+		return nil, err
 	}
 	return l, nil
 }
@@ -90,21 +87,8 @@ func (cfg *Config) complete() error {
 	if cfg.Handler == nil {
 		return errors.New("no handler")
 	}
-	seen := map[overlay.BrokerID]bool{}
-	for _, n := range cfg.Neighbours {
-		switch err := checkID(n.ID); {
-		case err != nil:
-			return fmt.Errorf("neighbour %q: %w", n.ID, err)
-		case n.ID == cfg.Self:
-			return fmt.Errorf("neighbour %q has the broker's own id", n.ID)
-		case seen[n.ID]:
-			return fmt.Errorf("neighbour %q is listed twice", n.ID)
-		case cfg.Self < n.ID && n.Address == "":
-			return fmt.Errorf("neighbour %q has no address; expected host:port, since the lower id (%q) dials", n.ID, cfg.Self)
-		case n.ID < cfg.Self && cfg.Listener == nil:
-			return fmt.Errorf("neighbour %q dials, since its id is the lower one, but there is nothing to listen on", n.ID)
-		}
-		seen[n.ID] = true
+	if cfg.Transport == nil {
+		cfg.Transport = TCP{}
 	}
 	setDefault(&cfg.Heartbeat, time.Second)
 	setDefault(&cfg.Deadline, 3*cfg.Heartbeat)
@@ -120,12 +104,6 @@ func (cfg *Config) complete() error {
 		return fmt.Errorf("a deadline of %v is not longer than the heartbeat of %v", cfg.Deadline, cfg.Heartbeat)
 	case cfg.MaxFrame < minMaxFrame || cfg.MaxFrame > maxMaxFrame:
 		return fmt.Errorf("frames of up to %d bytes; expected %d to %d", cfg.MaxFrame, minMaxFrame, maxMaxFrame)
-	}
-	if cfg.Dial == nil {
-		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "tcp", address)
-		}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -144,20 +122,21 @@ func setDefault[T comparable](field *T, value T) {
 // ended and the handler told; or an error when the listener fails. It can be
 // called once.
 func (l *Links) Run(ctx context.Context) error {
-	if !l.running.CompareAndSwap(false, true) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l.mu.Lock()
+	if l.running != nil {
+		l.mu.Unlock()
 		return fmt.Errorf("links of broker %q: Run was called before", l.cfg.Self)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	l.running = ctx
+	l.begin(l.neighbours.Load())
+	l.mu.Unlock()
 	var failed error
-	for _, n := range l.cfg.Neighbours { // in the order of the configuration
-		p := l.peers[n.ID]
-		l.wg.Go(func() { p.run(ctx) })
-	}
 	if l.cfg.Listener != nil {
 		l.wg.Go(func() {
 			if failed = l.accept(ctx); failed != nil {
-				cancel()
+				stop(failed)
 			}
 		})
 	}
@@ -165,6 +144,9 @@ func (l *Links) Run(ctx context.Context) error {
 	if l.cfg.Listener != nil {
 		l.cfg.Listener.Close()
 	}
+	l.mu.Lock()
+	l.stopped = true // nothing begins any more
+	l.mu.Unlock()
 	l.wg.Wait()
 	l.log.Close()
 	if failed != nil {
@@ -173,15 +155,16 @@ func (l *Links) Run(ctx context.Context) error {
 	return nil
 }
 
-// Send hands a frame to the sessions that it is for. It never blocks. What is for a session that has ended is dropped and
-// counted; a frame for which there is no room ends the session.
+// Send hands a frame to the sessions that it is for. It never blocks. What is
+// for a session that has ended is dropped and counted; a frame for which there
+// is no room ends the session.
 func (l *Links) Send(frame *overlay.Frame) {
 	if len(frame.Messages) == 0 {
 		return
 	}
 	o := outgoing{frame.Messages, weigh(frame.Messages)}
 	for _, to := range frame.To {
-		if p := l.peers[to.Neighbour]; p != nil {
+		if p := l.neighbour(to.Neighbour); p != nil {
 			p.send(to.Session, o)
 		}
 	}

@@ -13,12 +13,11 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"callboard/bridge/overlay"
@@ -99,6 +98,16 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// awaitLog waits until something was logged.
+func (b *broker) awaitLog(t *testing.T, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(b.log.String(), text); <-time.After(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s logged %s; expected %q", b.cfg.Self, b.log, text)
+		}
+	}
+}
+
 // calm gives a broker on real sockets time: the machine may be busy.
 func calm(cfg Config) Config {
 	cfg.Heartbeat, cfg.Handshake = 20*time.Second, 30*time.Second
@@ -147,102 +156,6 @@ func reading(n int) *overlay.NotifyMessage {
 	return &overlay.NotifyMessage{
 		Reading: &overlay.Reading{Robot: "r0", Interface: "laser", Time: float64(n), JSON: []byte(fmt.Sprintf(`{"ranges":[%d%s]}`, n, bytes.Repeat([]byte(",1.5"), 180)))},
 		Hits:    []overlay.KeyHit{{Key: head(0).Key, Seq: uint64(n), Names: []protocol.Matched{{ID: "near"}}}},
-	}
-}
-
-// network is a way for two brokers to reach each other.
-type network struct {
-	name   string
-	listen func(t *testing.T) net.Listener
-	dial   func(ctx context.Context, address string) (net.Conn, error)
-	tls    func(id string) *TLS
-}
-
-func networks(t *testing.T) []network {
-	var memory Memory
-	ca := newAuthority(t)
-	tcp := func(t *testing.T) net.Listener {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
-	}
-	none := func(string) *TLS { return nil }
-	return []network{
-		{"memory", func(t *testing.T) net.Listener {
-			l, err := memory.Listen(t.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return l
-		}, memory.Dial, none},
-		{"tcp", tcp, nil, none},
-		{"tls", tcp, nil, func(id string) *TLS { return ca.sign(t, id) }},
-	}
-}
-
-// pair starts b1, which dials, and b2.
-func pair(t *testing.T, n network, change func(*Config)) (b1, b2 *broker) {
-	listener := n.listen(t)
-	c2 := Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener, TLS: n.tls("b2")}
-	c1 := Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}, Dial: n.dial, TLS: n.tls("b1")}
-	if change != nil {
-		change(&c1)
-		change(&c2)
-	}
-	b2 = start(t, calm(c2))
-	b1 = start(t, calm(c1))
-	return b1, b2
-}
-
-func TestFramesComeInOrder(t *testing.T) {
-	for _, n := range networks(t) {
-		for _, compress := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/compress=%v", n.name, compress), func(t *testing.T) {
-				b1, b2 := pair(t, n, func(c *Config) { c.Compress = compress })
-				up1, up2 := b1.expect(t, "up"), b2.expect(t, "up")
-				const frames = 300
-				sent := make([][]overlay.Message, frames)
-				for i := range sent {
-					sent[i] = []overlay.Message{reading(i), head(uint64(i))}
-				}
-				for _, end := range []struct {
-					from, to *broker
-					up       event
-				}{{b1, b2, up1}, {b2, b1, up2}} {
-					for i := range sent {
-						end.from.Send(frameTo(end.up.neighbour, end.up.session, sent[i]...))
-					}
-				}
-				for _, to := range []*broker{b1, b2} {
-					for i := range sent {
-						got := to.expect(t, "frame")
-						if diff := cmp.Diff(sent[i], got.messages, cmpopts.IgnoreUnexported(overlay.Reading{}, overlay.Subscription{}), cmp.Comparer(bytes.Equal)); diff != "" {
-							t.Fatalf("frame %d: %s", i, diff)
-						}
-					}
-				}
-				st := b1.Status()[0]
-				if !st.Up || st.Compressed != compress || st.Sent.Frames != frames || st.Received.Messages != 2*frames || !st.Dials {
-					t.Errorf("%+v", st)
-				}
-				if less := st.Received.Bytes < st.Received.Plain/4; less != compress {
-					t.Errorf("%d bytes for %d", st.Received.Bytes, st.Received.Plain)
-				}
-				b1.stop()
-				if b1.err != nil {
-					t.Error(b1.err)
-				}
-				if down := b1.expect(t, "down"); down.session != up1.session {
-					t.Errorf("session %d ended; expected %d", down.session, up1.session)
-				}
-				b2.expect(t, "down")
-				if st := b2.Status()[0]; st.Up || st.Problem != "it ended the session: the broker stops" {
-					t.Errorf("%+v", st)
-				}
-			})
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"callboard/bridge/overlay"
 	"callboard/player/deadline"
 	"callboard/player/listener"
 )
@@ -18,26 +19,44 @@ import (
 // peer is what is known of one neighbour. Its goroutine dials or waits to be
 // dialed, and sees one session after the other through.
 type peer struct {
-	Neighbour
+	id      overlay.BrokerID
 	links   *Links
 	log     *slog.Logger
-	offered chan *session // handshake done, from those who accept
+	offered chan *session           // handshake done, from those who accept
+	before  <-chan struct{}         // closed once an earlier link with the neighbour has ended; nil: there was none
+	stop    context.CancelCauseFunc // nil until it runs; under links.mu
+	ended   chan struct{}
 
-	mu       sync.Mutex
-	current  *session
-	problem  string // why there is no session, the last that was told
-	sessions uint64
+	mu        sync.Mutex
+	neighbour Neighbour // as it is configured now
+	current   *session
+	problem   string // why there is no session, the last that was told
 
 	sent, received traffic
 	dropped        atomic.Uint64 // messages of sessions that had ended, or for which there was no room
 }
 
-func newPeer(l *Links, n Neighbour) *peer {
-	return &peer{Neighbour: n, links: l, log: l.cfg.Logger.With("link", string(n.ID)), offered: make(chan *session)}
+func newPeer(l *Links, n Neighbour, before <-chan struct{}) *peer {
+	return &peer{
+		id: n.ID, links: l, log: l.cfg.Logger.With("link", string(n.ID)), neighbour: n,
+		offered: make(chan *session), before: before, ended: make(chan struct{}),
+	}
 }
 
-// dials tells whether this side is the one that dials.
-func (p *peer) dials() bool { return p.links.cfg.Self < p.ID }
+func (p *peer) set(n Neighbour) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.neighbour = n
+}
+
+func (p *peer) configured() Neighbour {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.neighbour
+}
+
+// dials reports whether this side is the one that dials.
+func (p *peer) dials() bool { return p.links.cfg.Self < p.id }
 
 func (p *peer) run(ctx context.Context) {
 	if p.dials() {
@@ -69,7 +88,7 @@ func (p *peer) dialOn(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			p.tell(err)
+			p.logProblem(err)
 		} else {
 			p.carry(ctx, s)
 			if time.Since(s.since) > s.conn.deadline { // it was a real one
@@ -87,21 +106,22 @@ func (p *peer) dialOn(ctx context.Context) {
 	}
 }
 
-// tell logs why there is no session, once.
-func (p *peer) tell(err error) {
+// logProblem logs why there is no session, once.
+func (p *peer) logProblem(err error) {
 	p.mu.Lock()
 	known := p.problem == err.Error()
 	p.problem = err.Error()
 	p.mu.Unlock()
 	if !known {
-		p.log.Warn("no link", "address", p.Address, "error", err)
+		p.log.Warn("no link", "address", p.configured().Address, "error", err)
 	}
 }
 
 func (p *peer) dial(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.links.cfg.Handshake)
 	defer cancel()
-	raw, err := p.links.cfg.Dial(ctx, p.Address)
+	n := p.configured()
+	raw, err := p.links.cfg.Transport.Dial(ctx, n.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -111,31 +131,33 @@ func (p *peer) dial(ctx context.Context) (*session, error) {
 	o, err := p.links.open(ctx, raw, true)
 	if err == nil {
 		var h hello
-		if h, err = o.greet(p.links, p.Neighbour, attempt); err == nil {
-			return newSession(p, o, h, attempt), nil
+		if h, err = o.greet(p.links, n, attempt); err == nil {
+			return newSession(p, n, o, h, attempt), nil
 		}
 	}
 	raw.Close()
 	return nil, err
 }
 
-// carry sees a session through. It gives the one that takes its place, if
+// carry sees a session through. It returns the one that takes its place, if
 // that is why it ended.
 func (p *peer) carry(ctx context.Context, s *session) (next *session) {
 	s.number = p.links.sessions.Add(1)
 	p.mu.Lock()
 	p.current, p.problem = s, ""
-	p.sessions++
 	p.mu.Unlock()
 	log := p.log.With("session", s.number)
 	log.Info("link up", "remote", s.raw.RemoteAddr().String(), "compressed", s.compress)
 	handler := p.links.cfg.Handler
-	handler.Up(p.ID, s.number)
+	handler.Up(p.id, s.number)
 	s.run(func() error {
 		select {
 		case <-s.ended:
 			return nil
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errGivenUp) {
+				return errGivenUp
+			}
 			return errStopping
 		case next = <-p.offered:
 			return errReplaced
@@ -149,7 +171,7 @@ func (p *peer) carry(ctx context.Context, s *session) (next *session) {
 		p.dropped.Add(uint64(len(o.messages)))
 	}
 	log.Info("link down", "reason", s.why())
-	handler.Down(p.ID, s.number)
+	handler.Down(p.id, s.number)
 	return next
 }
 
@@ -168,7 +190,7 @@ func (p *peer) stale(attempt uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.current != nil && attempt <= p.current.attempt {
-		return refuse("this connection of broker %q is older than the one in use", p.ID)
+		return refuse("this connection of broker %q is older than the one in use", p.id)
 	}
 	return nil
 }
@@ -179,8 +201,7 @@ const maxOpening = 64
 
 // accept takes connections until ctx ends.
 func (l *Links) accept(ctx context.Context) error {
-	most := 4 * (len(l.cfg.Neighbours) + 1) // kept: each neighbour's old connection and its new one, at least
-	limited := listener.New(listener.Limits{Connections: most, Address: most, Reserve: maxOpening}).Listen(l.cfg.Listener)
+	limited := l.limit.Listen(l.cfg.Listener)
 	for {
 		raw, err := limited.Accept()
 		if ctx.Err() != nil {
@@ -216,8 +237,12 @@ func (l *Links) admit(ctx context.Context, place *listener.Conn) {
 		var h hello
 		if p, h, err = o.welcome(l); err == nil {
 			place.Keep() // there is room for all neighbours
+			s := newSession(p, p.configured(), o, h, h.Attempt)
 			select {
-			case p.offered <- newSession(p, o, h, h.Attempt):
+			case p.offered <- s:
+			case <-p.ended:
+				s.end(errGivenUp)
+				s.close()
 			case <-ctx.Done():
 				raw.Close()
 			}
@@ -225,7 +250,6 @@ func (l *Links) admit(ctx context.Context, place *listener.Conn) {
 		}
 	}
 	raw.Close()
-	l.refused.Add(1)
 	if ctx.Err() == nil {
 		l.log.Warn("link refused", "remote", raw.RemoteAddr().String(), "error", err)
 	}

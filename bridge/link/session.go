@@ -19,6 +19,7 @@ import (
 // Why sessions end, beside what the network says.
 var (
 	errStopping = errors.New("the broker stops")
+	errGivenUp  = errors.New("the broker gives up the link with this neighbour")
 	errReplaced = errors.New("the neighbour has connected anew")
 	errFull     = errors.New("more waits to be sent than may")
 	errStalled  = errors.New("nothing could be sent")
@@ -33,7 +34,7 @@ type session struct {
 	attempt  uint64 // of the dialing side
 	peer     *peer
 	raw      net.Conn
-	conn     *patient
+	conn     *idleTimeoutConn
 	r        *bufio.Reader
 	since    time.Time
 	beat     time.Duration // longest own silence
@@ -56,16 +57,16 @@ type outgoing struct {
 	weight   int
 }
 
-func newSession(p *peer, o *opening, h hello, attempt uint64) *session {
+func newSession(p *peer, n Neighbour, o *opening, h hello, attempt uint64) *session {
 	cfg := &p.links.cfg
 	beat := time.Duration(h.Heartbeat) * time.Microsecond
 	ended := make(chan struct{})
 	o.raw.SetDeadline(time.Time{})
 	s := &session{
 		attempt: attempt, peer: p, raw: o.raw, r: o.r,
-		conn:  &patient{Conn: o.conn, deadline: max(cfg.Deadline, 3*beat), ended: ended},
+		conn:  &idleTimeoutConn{Conn: o.conn, deadline: max(cfg.Deadline, 3*beat), ended: ended},
 		since: time.Now(), beat: cfg.Heartbeat, maxFrame: int(min(h.MaxFrame, maxMaxFrame)),
-		compress: p.links.compresses(p.Neighbour) && h.Compress, ended: ended, wake: make(chan struct{}, 1),
+		compress: p.links.compresses(n) && h.Compress, ended: ended, wake: make(chan struct{}, 1),
 	}
 	// The handshake may have read on: what it has comes first.
 	already, _ := o.r.Peek(o.r.Buffered())
@@ -145,7 +146,7 @@ func (s *session) run(stop func() error) {
 	s.close()
 }
 
-// close tells the other side why, if that can still be told, and closes the
+// close sends the other side the reason, if that can still be sent, and closes the
 // connection: at once, so that the other side knows too.
 func (s *session) close() {
 	reason := s.why()
@@ -162,7 +163,7 @@ func (s *session) close() {
 	s.raw.Close()
 }
 
-// lost tells whether the connection itself has failed.
+// lost reports whether the connection itself has failed.
 func lost(reason error) bool {
 	var network net.Error
 	return errors.Is(reason, errStalled) || errors.Is(reason, io.EOF) || errors.Is(reason, io.ErrUnexpectedEOF) || errors.Is(reason, io.ErrClosedPipe) ||
@@ -222,11 +223,11 @@ func (s *session) read() error {
 		}
 		s.peer.received.count(messages, len(plain))
 		buf = keep(content)
-		s.peer.links.cfg.Handler.Frame(s.peer.ID, s.number, messages)
+		s.peer.links.cfg.Handler.Frame(s.peer.id, s.number, messages)
 	}
 }
 
-// keep gives a buffer back for the next frame, unless it is large.
+// keep returns a buffer for the next frame; nil instead of a large one.
 func keep(b []byte) []byte {
 	if cap(b) > keptBuffer {
 		return nil
@@ -258,14 +259,8 @@ func (s *session) write() error {
 			w.out = endPiece(beginPiece(w.out, pieceHeartbeat), 0)
 		case <-s.wake:
 			frames = s.take(frames)
-			for i, o := range frames {
-				for part := range overlay.Parts(o.messages, overlay.ReplayBytes) {
-					if err := w.frame(part); err != nil {
-						return err
-					}
-				}
-				w.release(o.weight) // all at once: what one step sends has room
-				frames[i] = outgoing{}
+			if err := w.frames(frames); err != nil {
+				return err
 			}
 		}
 		if err := w.flush(); err != nil {
@@ -282,6 +277,23 @@ type writer struct {
 	deflate *deflater
 	plain   []byte
 	out     []byte
+}
+
+// frames appends frames to what is to be written. After an error, the others are
+// dropped and counted.
+func (w *writer) frames(all []outgoing) (err error) {
+	for i, o := range all {
+		for part := range overlay.Parts(o.messages, overlay.ReplayBytes) {
+			if err != nil {
+				w.peer.dropped.Add(uint64(len(part)))
+				continue
+			}
+			err = w.frame(part)
+		}
+		w.release(o.weight) // all at once: what one step sends has room
+		all[i] = outgoing{}
+	}
+	return err
 }
 
 // frame appends a frame to what is to be written, and writes if that is enough.

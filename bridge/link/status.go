@@ -18,7 +18,6 @@ type Status struct {
 	Compressed bool
 	Waiting    int    // bytes that wait to be sent, about
 	Problem    string // why there is no session, or why the last one ended; "" if there is one
-	Sessions   uint64 // so far
 	Sent       Traffic
 	Received   Traffic
 	Dropped    uint64 // messages given to Send that were not sent: their session had ended
@@ -31,23 +30,21 @@ type Traffic struct {
 	Bytes            uint64 // bytes on the link: compressed, with heartbeats, without TLS
 }
 
-// Status lists the links in the order of the configuration.
+// Status lists the links in the order in which the neighbours were set.
 func (l *Links) Status() []Status {
-	all := make([]Status, 0, len(l.cfg.Neighbours))
-	for _, n := range l.cfg.Neighbours {
-		all = append(all, l.peers[n.ID].status())
+	now := l.neighbours.Load().all
+	all := make([]Status, 0, len(now))
+	for _, p := range now {
+		all = append(all, p.status())
 	}
 	return all
 }
-
-// Refused tells how many connections that came in were refused so far.
-func (l *Links) Refused() uint64 { return l.refused.Load() }
 
 func (p *peer) status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	st := Status{
-		Neighbour: p.Neighbour, Dials: p.dials(), Problem: p.problem, Sessions: p.sessions,
+		Neighbour: p.neighbour, Dials: p.dials(), Problem: p.problem,
 		Sent: p.sent.read(), Received: p.received.read(), Dropped: p.dropped.Load(),
 	}
 	if s := p.current; s != nil {

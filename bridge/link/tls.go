@@ -12,8 +12,10 @@ import (
 	"callboard/player/regular"
 )
 
-// TLS is what a broker shows its neighbours and by what it knows them.
+// TLS is the transport over TCP in which both sides show certificates: what a
+// broker shows its neighbours, and by what it knows them.
 type TLS struct {
+	TCP
 	Certificate tls.Certificate
 	Authorities *x509.CertPool // who may sign neighbours' certificates
 }
@@ -38,7 +40,7 @@ func LoadTLS(cert, key, authorities string) (*TLS, error) {
 
 // config serves both sides of a link: each shows a certificate and verifies
 // the other's. A certificate may be made for servers or clients: what it is
-// good for is decided by who signed it. Whose it is, secure checks.
+// good for is decided by who signed it. Whose it is, Verify checks.
 func (t *TLS) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
@@ -62,9 +64,8 @@ func (t *TLS) config() *tls.Config {
 	}
 }
 
-// secure does the TLS handshake over raw; it ends with ctx and with raw's
-// deadline.
-func (t *TLS) secure(ctx context.Context, raw net.Conn, dialed bool) (*tls.Conn, error) {
+// Secure implements Transport: the TLS handshake.
+func (t *TLS) Secure(ctx context.Context, raw net.Conn, dialed bool) (net.Conn, error) {
 	var conn *tls.Conn
 	if dialed {
 		conn = tls.Client(raw, t.config())
@@ -77,14 +78,10 @@ func (t *TLS) secure(ctx context.Context, raw net.Conn, dialed bool) (*tls.Conn,
 	return conn, nil
 }
 
-// checkCertificate tells whether the other side's certificate is the
-// neighbour's: it names the broker's id, or the host that it is reached at.
-func checkCertificate(conn net.Conn, n Neighbour) error {
-	secured, ok := conn.(*tls.Conn)
-	if !ok {
-		return nil
-	}
-	cert := secured.ConnectionState().PeerCertificates[0]
+// Verify implements Transport: the other side's certificate names the broker's
+// id, or the host that it is reached at.
+func (t *TLS) Verify(conn net.Conn, n Neighbour) error {
+	cert := conn.(*tls.Conn).ConnectionState().PeerCertificates[0]
 	if overlay.BrokerID(cert.Subject.CommonName) == n.ID || cert.VerifyHostname(string(n.ID)) == nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ func TestCertificates(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	for _, tt := range []struct {
 		name     string
-		one, two *TLS // b1's, b2's
+		one, two Transport // b1's, b2's
 		want     string
 	}{
 		{"by id", ca.sign(t, "b1"), ca.sign(t, "b2"), ""},
@@ -28,18 +28,15 @@ func TestCertificates(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			listener := networks(t)[1].listen(t)
-			b2 := start(t, calm(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1", Address: "127.0.0.1:1"}}, Listener: listener, TLS: tt.two}))
-			b1 := start(t, calm(Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}, TLS: tt.one, DialMin: 20 * time.Millisecond}))
+			b2 := start(t, calm(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1", Address: "127.0.0.1:1"}}, Listener: listener, Transport: tt.two}))
+			b1 := start(t, calm(Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}, Transport: tt.one, DialMin: 20 * time.Millisecond}))
 			if strings.HasPrefix(tt.name, "by ") {
 				b1.expect(t, "up")
 				b2.expect(t, "up")
 				return
 			}
-			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(time.Millisecond) {
-				if strings.Contains(b1.log.String(), "no link") && strings.Contains(b2.log.String(), "link refused") {
-					break
-				}
-			}
+			b1.awaitLog(t, "no link")
+			b2.awaitLog(t, "link refused")
 			if all := b1.log.String() + b2.log.String(); !strings.Contains(strings.ReplaceAll(all, `\"`, `"`), tt.want) {
 				t.Errorf("%s; expected %q", all, tt.want)
 			}

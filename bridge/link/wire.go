@@ -98,34 +98,34 @@ func readContent(r io.Reader, b []byte, n int) ([]byte, error) {
 	return b, nil
 }
 
-// patient is a connection whose reads and writes end when nothing moves for
+// idleTimeoutConn is a connection whose reads and writes end when nothing moves for
 // the deadline, or once ended is closed and interrupt was called.
-type patient struct {
+type idleTimeoutConn struct {
 	net.Conn
 	deadline time.Duration
 	ended    chan struct{}
 }
 
-func (p *patient) Read(b []byte) (int, error) {
-	p.Conn.SetReadDeadline(time.Now().Add(p.deadline))
+func (c *idleTimeoutConn) Read(b []byte) (int, error) {
+	c.Conn.SetReadDeadline(time.Now().Add(c.deadline))
 	select {
-	case <-p.ended:
+	case <-c.ended:
 		return 0, net.ErrClosed
 	default:
-		return p.Conn.Read(b)
+		return c.Conn.Read(b)
 	}
 }
 
 // Write writes in chunks, so that a long frame on a slow link is progress.
-func (p *patient) Write(b []byte) (int, error) {
+func (c *idleTimeoutConn) Write(b []byte) (int, error) {
 	for n := 0; ; {
-		p.Conn.SetWriteDeadline(time.Now().Add(p.deadline))
+		c.Conn.SetWriteDeadline(time.Now().Add(c.deadline))
 		select {
-		case <-p.ended:
+		case <-c.ended:
 			return n, net.ErrClosed
 		default:
 		}
-		wrote, err := p.Conn.Write(b[n:min(len(b), n+writeChunk)])
+		wrote, err := c.Conn.Write(b[n:min(len(b), n+writeChunk)])
 		n += wrote
 		if err != nil || n == len(b) {
 			return n, err
@@ -135,4 +135,4 @@ func (p *patient) Write(b []byte) (int, error) {
 
 // interrupt ends reads and writes under way. To be called after ended was
 // closed.
-func (p *patient) interrupt() { p.Conn.SetDeadline(time.Unix(1, 0)) }
+func (c *idleTimeoutConn) interrupt() { c.Conn.SetDeadline(time.Unix(1, 0)) }

@@ -9,7 +9,7 @@ import (
 // Neighbours is the node as the handler of its links.
 type Neighbours struct{ node *Node }
 
-// Neighbours gives what the links tell what happens.
+// Neighbours returns the node as the handler of its links.
 func (n *Node) Neighbours() *Neighbours { return &Neighbours{n} }
 
 // Up says that a session with a neighbour has begun.

@@ -64,6 +64,13 @@ func New(limits Limits) *Limit {
 	return &Limit{limits: limits.withDefaults(), addresses: map[netip.Prefix]*address{}}
 }
 
+// Change sets other limits. Connections that are beyond them stay.
+func (l *Limit) Change(limits Limits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limits = limits.withDefaults()
+}
+
 // Stats returns what has been counted.
 func (l *Limit) Stats() Stats {
 	l.mu.Lock()

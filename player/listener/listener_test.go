@@ -215,3 +215,29 @@ func TestOutOfFiles(t *testing.T) {
 		t.Errorf("accept: %v", err)
 	}
 }
+
+// TestChange: other limits hold for who comes, not for who is there.
+func TestChange(t *testing.T) {
+	r := newRig(t, Limits{Connections: 2, Address: 2, Reserve: 1})
+	var all []*Conn
+	for i := range 5 {
+		if i == 2 {
+			r.limit.Change(Limits{Connections: 4, Address: 4, Reserve: 1})
+		}
+		c, _ := r.dial(port("10.0.0.1", i+1))
+		if kept := c.Keep(); kept != (i < 4) {
+			t.Errorf("connection %d kept: %v", i, kept)
+		}
+		all = append(all, c)
+	}
+	r.limit.Change(Limits{Connections: 1, Address: 1, Reserve: 1})
+	if s := r.limit.Stats(); s.Open != 5 || s.Kept != 4 {
+		t.Errorf("%+v; expected all to stay", s)
+	}
+	for _, c := range all[1:] {
+		c.Close()
+	}
+	if c, _ := r.dial(port("10.0.0.1", 9)); c.Keep() {
+		t.Error("two are kept; expected one")
+	}
+}

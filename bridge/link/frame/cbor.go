@@ -86,7 +86,7 @@ func (in *input) fail(format string, args ...any) {
 	}
 }
 
-// peek gives the next byte without taking it.
+// peek returns the next byte without taking it.
 func (in *input) peek() byte {
 	if in.at == len(in.data) {
 		in.fail("it ends too early")

@@ -36,7 +36,7 @@ func NewEncoder() *Encoder {
 }
 
 // Append appends the frame of the messages to b. After an error, which only a
-// message that the overlay has no type for can give, the session cannot go on.
+// message that the overlay has no type for can cause, the session cannot go on.
 func (e *Encoder) Append(b []byte, all []overlay.Message) ([]byte, error) {
 	e.b, e.err = b, nil
 	clear(e.readings)

@@ -26,7 +26,7 @@ func newNumbers[T comparable](limit int) *numbers[T] {
 	return &numbers[T]{byName: map[T]uint32{}, limit: limit}
 }
 
-// number gives a name's number, and whether the receiver knows it already.
+// number returns a name's number, and whether the receiver knows it already.
 func (t *numbers[T]) number(name T) (n uint32, known bool) {
 	if n, ok := t.byName[name]; ok {
 		t.used[n] = true
@@ -57,7 +57,7 @@ type names[T any] struct {
 	limit int
 }
 
-// put remembers a name. It tells whether the number can be.
+// put remembers a name. It reports whether the number can be used.
 func (t *names[T]) put(n uint64, name T) bool {
 	switch {
 	case n < uint64(len(t.known)):

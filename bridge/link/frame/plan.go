@@ -109,7 +109,7 @@ func special[T any](encode func(*Encoder, *T), decode func(*Decoder, *T), shape 
 	}
 }
 
-// of gives the plan of a type. The overlay's types do not contain themselves.
+// of returns the plan of a type. The overlay's types do not contain themselves.
 func (p *plans) of(t reflect.Type) *plan {
 	if made := p.made[t]; made != nil {
 		return made
@@ -233,7 +233,7 @@ func (p *plans) structure(t reflect.Type) *plan {
 	}
 }
 
-// isEpoch tells whether an epoch's three fields begin at a struct's field.
+// isEpoch reports whether an epoch's three fields begin at a struct's field.
 func isEpoch(t reflect.Type, at int) bool {
 	epoch := reflect.TypeFor[overlay.Epoch]()
 	if at+epoch.NumField() > t.NumField() {

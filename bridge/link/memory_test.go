@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Memory is a network in memory: Listen for a Config's Listener and Dial for
-// its Dial, over net.Pipe. The zero value is ready.
-type Memory struct {
+// memoryNet is the transport in memory, over net.Pipe. The zero value is ready.
+type memoryNet struct {
+	TCP       // but for Dial
 	mu        sync.Mutex
 	listeners map[string]*memoryListener
 }
 
 // Listen takes connections to an address, which is any text.
-func (m *Memory) Listen(address string) (net.Listener, error) {
+func (m *memoryNet) Listen(address string) (net.Listener, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.listeners[address] != nil {
@@ -30,7 +30,7 @@ func (m *Memory) Listen(address string) (net.Listener, error) {
 }
 
 // Dial connects to whoever listens on the address.
-func (m *Memory) Dial(ctx context.Context, address string) (net.Conn, error) {
+func (m *memoryNet) Dial(ctx context.Context, address string) (net.Conn, error) {
 	m.mu.Lock()
 	l := m.listeners[address]
 	m.mu.Unlock()
@@ -49,7 +49,7 @@ func (m *Memory) Dial(ctx context.Context, address string) (net.Conn, error) {
 }
 
 type memoryListener struct {
-	network *Memory
+	network *memoryNet
 	address string
 	conns   chan net.Conn
 	closed  chan struct{}
