@@ -73,7 +73,7 @@ func (b *Beacon) check() error {
 	return nil
 }
 
-// encode gives the beacon as it is sent.
+// encode returns the beacon as it is sent.
 func (b *Beacon) encode() ([]byte, error) {
 	if err := b.check(); err != nil {
 		return nil, err

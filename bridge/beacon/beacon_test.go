@@ -84,9 +84,6 @@ func TestBrokersAreHeard(t *testing.T) {
 			if err := s.Run(ctx); err != nil {
 				t.Error(err)
 			}
-			if s.Problem() != "" || s.Sent() == 0 {
-				t.Errorf("%d beacons sent: %s", s.Sent(), s.Problem())
-			}
 		})
 	}
 	times := map[string]int{}
@@ -159,18 +156,15 @@ func TestWithoutMulticast(t *testing.T) {
 		}
 	})
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if strings.Contains(log.String(), "cannot announce") && strings.Contains(log.String(), "cannot hear") && s.Problem() != "" {
+		if strings.Contains(log.String(), "cannot announce") && strings.Contains(log.String(), "cannot hear") {
 			break
 		}
 		<-time.After(time.Millisecond)
 	}
 	cancel()
 	wg.Wait()
-	if got := s.Problem(); got != "there is no network interface none0" {
-		t.Errorf("problem %q", got)
-	}
-	if n := strings.Count(log.String(), "\n"); n != 2 {
-		t.Errorf("%d lines were logged; expected one for each: %s", n, log.String())
+	if lines := strings.Count(log.String(), "\n"); lines != 2 || strings.Count(log.String(), "there is no network interface none0") != lines {
+		t.Errorf("%d lines were logged; expected one for each: %s", lines, log.String())
 	}
 }
 

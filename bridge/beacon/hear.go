@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// Hear gives a hook for a client's Config.Heard: it reports brokers that are
+// Hear returns a hook for a client's Config.Heard: it reports brokers that are
 // heard until ctx ends. A configuration that is wrong is logged, and nothing
 // is heard.
 func Hear(cfg ListenConfig) func(ctx context.Context, report func(id, url string)) {

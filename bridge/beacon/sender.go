@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -22,10 +21,8 @@ type Config struct {
 
 // Sender announces a broker.
 type Sender struct {
-	cfg     Config
-	data    []byte
-	sent    atomic.Uint64
-	problem atomic.Pointer[string]
+	cfg  Config
+	data []byte
 }
 
 // New checks the configuration. Nothing is sent before Run.
@@ -49,42 +46,26 @@ func New(cfg Config) (*Sender, error) {
 
 // Run sends a beacon each heartbeat, until ctx ends; then it returns nil. A
 // network without multicast is no error, since clients have other ways to find
-// brokers: it is logged once, told by Problem, and tried again.
+// brokers: it is logged once, and tried again.
 func (s *Sender) Run(ctx context.Context) error {
 	ticker := time.NewTicker(s.cfg.Heartbeat)
 	defer ticker.Stop()
 	var out outlet
 	defer out.close()
+	problem := ""
 	for {
-		if err := out.send(&s.cfg.Network, s.data); err != nil {
-			s.tell(err)
-		} else {
-			s.sent.Add(1)
-			s.problem.Store(nil)
+		switch err := out.send(&s.cfg.Network, s.data); {
+		case err == nil:
+			problem = ""
+		case err.Error() != problem:
+			problem = err.Error()
+			s.cfg.Logger.Info("cannot announce the broker on the network", "group", s.cfg.Network.Group.String(), "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
-	}
-}
-
-// Problem tells why nobody can hear the last beacon; "" if it was sent.
-func (s *Sender) Problem() string {
-	if p := s.problem.Load(); p != nil {
-		return *p
-	}
-	return ""
-}
-
-// Sent counts beacons that went out on one interface at least.
-func (s *Sender) Sent() uint64 { return s.sent.Load() }
-
-func (s *Sender) tell(err error) {
-	text := err.Error()
-	if old := s.problem.Swap(&text); old == nil || *old != text {
-		s.cfg.Logger.Info("cannot announce the broker on the network", "group", s.cfg.Network.Group.String(), "error", err)
 	}
 }
 
