@@ -16,8 +16,9 @@ type Conn uint64
 // towards the matcher and in records. It is never used again.
 type Handle uint64
 
-// Restore replays records of an earlier life, in the order in which they were
-// given out; several inputs may share them out. Only before Start.
+// Restore replays records of an earlier life, or of a broker that this one
+// follows, in the order in which they were given out; several inputs may share
+// them out, over any time. Only before Start.
 type Restore struct{ Records []Record }
 
 // Start begins the broker's life, after the Restores if there are any. All

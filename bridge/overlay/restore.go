@@ -32,7 +32,7 @@ func (b *Broker) restore(records []Record) {
 		case *SubscriptionRecord:
 			if s := b.edge.sessions[r.Client]; s != nil && r.Subscription != nil {
 				added := b.edge.addSub(s, r.Subscription, r.Subscription.Hash(), r.Born)
-				added.born, added.since = r.Born, Epoch{}
+				added.born, added.begun, added.since = r.Born, r.Born, Epoch{}
 				s.epoch.Revision = max(s.epoch.Revision, r.Born)
 			}
 		case *SubscriptionEnded:
@@ -178,17 +178,10 @@ func (b *source) restoreGiven(r *GivenRecord) {
 			continue // known, or part of a gap
 		}
 		last := e.buf.last
-		e.buf.push(hit.Seq, r.Reading, e.buf.share(hit.Names, hit.Revision, 0, namesSize(hit.Names)), b.waitedSince(r.At))
+		e.buf.push(hit.Seq, r.Reading, e.buf.share(hit.Names, hit.Revision, 0, namesSize(hit.Names)), r.At)
 		e.buf.last = max(last, hit.Seq)
 		e.next = max(e.next, hit.Seq+1)
 	}
-}
-
-// waitedSince is when something began to wait that the store has, by the clock of
-// this life. That of the earlier one may have been set otherwise: the time is not
-// in the future, and half of what an inbox keeps things is left.
-func (b *step) waitedSince(at Instant) Instant {
-	return min(b.now, max(at, b.now-Instant(b.cfg.Inbox.Keep)/2))
 }
 
 // restoreGap puts a gap in the place of what is there of it.
@@ -232,10 +225,43 @@ func (b *source) restorePassed(r *PassedRecord) {
 	e.next = max(e.next, r.To+1)
 }
 
+// settle makes of what was restored the same, whether it came record by record
+// over days (a standby), at once, or from a store that has condensed it.
+func (b *Broker) settle() {
+	for _, s := range b.edge.sessions { // each by itself: order decides nothing
+		s.seen, s.began = b.now, b.now
+		s.endedAt = s.epoch // what ended before is not known
+		s.ends++            // names in items may have ended: they are looked through
+	}
+	for _, e := range b.source.entries { // likewise
+		if e.inbox == nil {
+			e.members.ends++
+		}
+		e.sets = setPoints{{e.set, e.epoch}}
+		for i := range e.buf.items {
+			switch it := &e.buf.items[i]; {
+			case it.dead():
+			case it.gap():
+				it.since = b.now
+			default:
+				it.reading.held = b.waitedSince(it.reading.held)
+			}
+		}
+	}
+}
+
+// waitedSince is when something began to wait that was restored, by the clock of
+// this life. That of the earlier one may have been set otherwise: the time is not
+// in the future, and half of what an inbox keeps things is left.
+func (b *step) waitedSince(at Instant) Instant {
+	return min(b.now, max(at, b.now-Instant(b.cfg.Inbox.Keep)/2))
+}
+
 // start begins the broker's life: all clients are absent, and the sets that
 // are left go into the matcher.
 func (b *Broker) start(lost bool) {
 	b.started = true
+	b.settle()
 	b.source.ownWhole = b.source.ownVersion()
 	b.period = b.now + Instant(b.cfg.Heartbeat)
 	known := b.source.stamp
@@ -261,7 +287,7 @@ func (b *Broker) start(lost bool) {
 		b.conflateAll(e.sequence)
 	}
 	for _, s := range slices.Clone(b.edge.order) {
-		s.seen, s.blind = b.now, true
+		s.blind = true
 		if !lost || b.edge.doubt(s) {
 			b.edge.startSession(s)
 		}

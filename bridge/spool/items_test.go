@@ -1,12 +1,14 @@
 package spool
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol"
 )
 
 // TestSegments: what is written of an entry's numbers comes back.
@@ -75,5 +77,37 @@ func TestMissing(t *testing.T) {
 	defer s.Close()
 	if !s.Restored().Lost {
 		t.Error("nothing is said to be lost")
+	}
+}
+
+// TestEnded: after a restart no client gets what names a subscription that ended
+// before, though the notification is there for the sake of another one, or was of
+// that one alone.
+func TestEnded(t *testing.T) {
+	given := func(seq uint64, ids ...string) overlay.Record {
+		hit := overlay.GivenHit{Handle: 1, Seq: seq, Revision: 1}
+		for _, id := range ids {
+			hit.Names = append(hit.Names, protocol.Matched{ID: id})
+		}
+		return &overlay.GivenRecord{Reading: &overlay.Reading{Robot: "r0", Interface: "laser", JSON: []byte("{}")}, Hits: []overlay.GivenHit{hit}}
+	}
+	dir := t.TempDir()
+	s := open(t, dir)
+	s.Append(append(prelude(), &overlay.SubscriptionRecord{Client: "x", Born: 1, Subscription: sub("b", "")},
+		given(1, "a", "b"), given(2, "b"), given(3, "a"), &overlay.SubscriptionEnded{Client: "x", ID: "b"}))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	defer s.Close()
+	var notified []string
+	for _, o := range finds(t, s.Restored()) {
+		if strings.HasPrefix(o, "notify") {
+			notified = append(notified, o)
+		}
+	}
+	want := []string{`notify 1000 b1.7 1+0 {} [{"id":"a"}]`, `notify 1000 b1.7 3+1 {} [{"id":"a"}]`}
+	if diff := cmp.Diff(want, notified); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

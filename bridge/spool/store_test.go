@@ -2,6 +2,7 @@ package spool
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -90,14 +91,22 @@ func (r *rig) step(in overlay.Input) {
 			}
 			answers = append(answers, a)
 		case *overlay.Notify:
-			r.outputs = append(r.outputs, fmt.Sprintf("notify %d %s %d+%d %s %v", o.Conn, o.Source, o.Seq, o.Skipped, o.Reading.JSON, o.Subscriptions))
+			r.outputs = append(r.outputs, fmt.Sprintf("notify %d %s %d+%d %s %s", o.Conn, o.Source, o.Seq, o.Skipped, o.Reading.JSON, text(o.Subscriptions)))
 		case *overlay.Send:
-			r.outputs = append(r.outputs, fmt.Sprintf("%d %+v", o.Conn, o.Message))
+			r.outputs = append(r.outputs, fmt.Sprintf("%d %s", o.Conn, text(o.Message)))
 		}
 	}
 	for _, a := range answers {
 		r.step(a)
 	}
+}
+
+func text(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 func cloneRecord(r overlay.Record) overlay.Record {
@@ -141,7 +150,7 @@ func sub(id, keep string) *overlay.Subscription {
 // its clients when they come back.
 func finds(t fataler, restored Restored) []string {
 	r := newRig(t, nil, restored)
-	r.now = 1 << 40
+	r.now = 10_000_000
 	for i, c := range r.b.Clients() {
 		h := &overlay.Hello{Conn: overlay.Conn(1000 + i), Client: c.Client, Session: c.Session, Num: map[string]uint64{}}
 		for _, s := range c.Sources {

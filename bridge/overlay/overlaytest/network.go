@@ -158,6 +158,9 @@ type cluster struct {
 	changesHold bool                              // nothing is forgotten that states of changes follow from
 	calmRobots  bool                              // a robot is away only if it is: no broker is out of reach
 
+	starts func(x *broker, records []overlay.Record) // before a broker starts with them; nil: nothing is done
+	steps  func(x *broker, in overlay.Input)         // has a broker take an input in, and looks at what it does; nil: it just does
+
 	forgetful bool                             // nothing is stored: no broker will be started again
 	epochs    map[overlay.Key]overlay.Epoch    // of the sets in local registries
 	held      map[int][]overlay.Input          // what waits for brokers that stand still (SIGSTOP)
@@ -214,17 +217,16 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	}
 	delete(c.held, i)
 	delete(c.heard, i)
+	if c.starts != nil {
+		c.starts(x, records)
+	}
 	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, nil, map[int]uint64{}
 	x.stored = slices.DeleteFunc(x.stored, func(n int) bool { return n > len(records) })
 	x.restored = records != nil
 	if records == nil {
 		c.keyOf[i] = map[overlay.Handle]overlay.Key{}
 	} else {
-		own := make([]overlay.Record, 0, len(records))
-		for _, r := range records {
-			own = append(own, keep(r))
-		}
-		c.step(i, &overlay.Restore{Records: own})
+		x.b.Step(c.now, &overlay.Restore{Records: keepAll(records)})
 	}
 	c.step(i, &overlay.Start{StoreLost: lost})
 	if c.appeared[i] {
@@ -283,7 +285,11 @@ func (c *cluster) step(i int, in overlay.Input) {
 	c.knows(i, in)
 	c.trace.number(uint64(i))
 	c.trace.number(uint64(c.now))
-	x.b.Step(c.now, in)
+	if c.steps != nil {
+		c.steps(x, in)
+	} else {
+		x.b.Step(c.now, in)
+	}
 	for _, r := range x.b.Records() {
 		c.trace.all(r)
 		c.observe(i, r)
@@ -614,6 +620,14 @@ func keep(r overlay.Record) overlay.Record {
 		Reading: &overlay.Reading{Robot: reading.Robot, Interface: reading.Interface, Index: reading.Index, Time: reading.Time, JSON: reading.JSON},
 		At:      g.At, Hits: slices.Clone(g.Hits),
 	}
+}
+
+func keepAll(records []overlay.Record) []overlay.Record {
+	own := make([]overlay.Record, 0, len(records))
+	for _, r := range records {
+		own = append(own, keep(r))
+	}
+	return own
 }
 
 func sortedKeys[V any](m map[string]V) []string {

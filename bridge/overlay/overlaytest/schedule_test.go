@@ -24,6 +24,10 @@ const (
 type Config struct {
 	Kind Kind
 	Log  func(string, ...any) // every step; nil: none
+
+	// Warm holds each broker that starts again against one that has followed
+	// record by record: both get the same inputs from then on, and must do the same.
+	Warm bool
 }
 
 // Result tells of a schedule that held.
@@ -103,6 +107,9 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		oc.ReplayBytes = 1 // each item alone
 	}
 	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
+	if cfg.Warm {
+		s.followAll()
+	}
 	s.forgetful, s.calmRobots = !s.faults, !s.faults
 	s.changesHold = cfg.Kind == NoFaults || cfg.Kind == Faults
 	s.calm = calm
