@@ -24,11 +24,21 @@ import (
 	"callboard/subscribe/protocol"
 )
 
-// Store keeps what must outlive a crash.
+// Store keeps what must outlive a crash. bridge/node/storetest holds every kind of
+// store against this.
 type Store interface {
-	// Append writes records so that a killed process does not lose them. What
-	// it cannot write the store tells by itself.
-	Append(records []overlay.Record)
+	// Append takes the records of the steps since the last call as one batch, and
+	// returns its number, which is one more than that of the last. It waits for
+	// nothing. A batch of no records may be none of its own: then the number is
+	// that of the last. The records are valid until it returns.
+	Append(records []overlay.Record) (batch uint64)
+	// Kept returns up to which batch all outlives a crash: what those steps put
+	// out may go. refused says why nothing that comes behind is ever kept (another
+	// one goes on in this broker's place): the broker ends.
+	Kept() (batch uint64, refused error)
+	// Changed returns a channel that has a token when Kept says something new. Nil:
+	// each batch is kept when Append returns, and none is refused.
+	Changed() <-chan struct{}
 }
 
 // Links carries frames to neighbours.
@@ -99,6 +109,8 @@ type Node struct {
 	broker    *overlay.Broker
 	tested    map[overlay.Handle]*tested // of the keys that are installed, or will be
 	compiled  map[*overlay.Subscription]*subscribe.Subscription
+	kept      <-chan struct{}             // nil: outputs wait for no store
+	held      held                        // outputs that wait for it
 	started   bool                        // Run is on
 	stepped   bool                        // there are records and outputs to carry out
 	waiting   map[overlay.Handle]*waiting // changes whose conditions are being compiled
@@ -163,6 +175,9 @@ func New(c Config) (*Node, error) {
 		compiled: map[*overlay.Subscription]*subscribe.Subscription{},
 		lost:     map[string]uint64{},
 	}
+	if c.Store != nil {
+		n.kept = c.Store.Changed()
+	}
 	n.measure(cmp.Or(c.Metrics, metric.New()))
 	return n, nil
 }
@@ -204,18 +219,22 @@ func (n *Node) Run(ctx context.Context) error {
 			restored = true
 			close(n.restored)
 		}
-		due := false
+		due, ready, timer := false, n.queue.ready, n.timer.C
+		if n.held.full() { // time stands still, too: what has arrived comes before any verdict
+			ready, timer = nil, nil
+		}
 		select {
-		case <-n.queue.ready:
-		case <-n.timer.C:
+		case <-ready:
+		case <-timer:
 			due = true
+		case <-n.kept:
+			if err := n.storeSays(); err != nil {
+				n.end()
+				return fmt.Errorf("the store keeps nothing more of this broker: %w", err)
+			}
+			continue
 		case <-ctx.Done():
-			n.stepping.Lock()
-			defer n.stepping.Unlock()
-			n.close()
-			n.work(n.queue.take(spent))
-			n.room.set(true)
-			n.started = false
+			n.end()
 			return nil
 		}
 		spent = n.turn(due, spent)
@@ -227,6 +246,17 @@ func (n *Node) close() {
 	n.queue.close()
 	n.jobs.close()
 	n.installs.close()
+}
+
+// end does what was posted before and takes nothing more. What the store has not
+// kept by then does not go out.
+func (n *Node) end() {
+	n.stepping.Lock()
+	defer n.stepping.Unlock()
+	n.close()
+	n.work(n.queue.take(nil))
+	n.room.set(true)
+	n.started = false
 }
 
 // turn does all that waits, and what is due.
@@ -262,7 +292,7 @@ func (n *Node) atOnce(it *item) bool {
 		return false
 	}
 	defer n.stepping.Unlock()
-	if !n.started || n.stepped || n.queue.length() > 0 {
+	if !n.started || n.stepped || n.kept != nil || n.queue.length() > 0 {
 		return false
 	}
 	n.step(n.instant(), it)
@@ -350,10 +380,19 @@ func (n *Node) carryOut() {
 }
 
 func (n *Node) carryOutStep() {
-	if records := n.broker.Records(); len(records) > 0 && n.config.Store != nil {
+	records, outputs := n.broker.Records(), n.broker.Outputs()
+	if n.kept != nil {
+		n.hold(records, outputs)
+		return
+	}
+	if len(records) > 0 && n.config.Store != nil {
 		n.config.Store.Append(records)
 	}
-	outputs := n.broker.Outputs()
+	n.doAll(outputs)
+}
+
+// doAll carries outputs out, in order.
+func (n *Node) doAll(outputs []overlay.Output) {
 	later := len(outputs) // up to it notifications are left to the connections' own goroutines
 	if n.queue.length() == 0 {
 		later -= writtenAtOnce

@@ -49,7 +49,9 @@ func (r *recorded) got() (times []float64, atOnce int) {
 // disk is a store that counts, and may be slow.
 type disk struct{ appended chan struct{} }
 
-func (d *disk) Append([]overlay.Record) { d.appended <- struct{}{} }
+func (d *disk) Append([]overlay.Record) uint64 { d.appended <- struct{}{}; return 0 }
+func (d *disk) Kept() (uint64, error)          { return 0, nil }
+func (d *disk) Changed() <-chan struct{}       { return nil }
 
 // bench is a node with one robot's session.
 type bench struct {
@@ -58,7 +60,23 @@ type bench struct {
 	laser *player.Device
 }
 
+// begin runs a node until the test ends.
 func begin(t testing.TB, store Store) *bench {
+	t.Helper()
+	b := newBench(t, store)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.node.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func newBench(t testing.TB, store Store) *bench {
 	t.Helper()
 	m, err := subscribe.New(subscribe.Config{})
 	if err != nil {
@@ -73,15 +91,6 @@ func begin(t testing.TB, store Store) *bench {
 		t.Fatal(err)
 	}
 	n.Attach(r, nil)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- n.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
 	b := &bench{node: n, laser: &player.Device{Addr: player.Addr{Interf: player.InterfaceLaser}, Robot: "r0"}}
 	b.robot = m.NewSession(subscribe.SessionConfig{Robot: "r0", Emit: func(m *subscribe.Matched) { n.Matched("r0", m, time.Now()) }})
 	b.robot.Up([]*player.Device{b.laser})

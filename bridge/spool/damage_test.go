@@ -16,9 +16,9 @@ import (
 func busyStore(t fataler, dir string) []string {
 	t.Helper()
 	s := open(t, dir)
-	r := newRig(t, s, s.Restored())
+	r := begin(t, s)
 	for i, client := range []string{"x", "y", "z"} {
-		r.step(&overlay.Hello{Conn: overlay.Conn(i + 1), Client: client, Subscriptions: []*overlay.Subscription{sub("a", ""), sub("b", "latest")}})
+		r.Step(&overlay.Hello{Conn: overlay.Conn(i + 1), Client: client, Subscriptions: []*overlay.Subscription{sub("a", ""), sub("b", "latest")}})
 	}
 	entry := overlay.EntryRecord{Handle: 1000, Key: overlay.Key{Client: "absent", Session: overlay.Session{Attachment: 1, Edge: "b1"}, Source: "b1", Stamp: 1}, Own: true}
 	s.Append([]overlay.Record{&entry})
@@ -34,7 +34,7 @@ func busyStore(t fataler, dir string) []string {
 		}
 	}
 	for n := range 5 {
-		r.publish(n, "a", "b")
+		r.Publish(n, "a", "b")
 	}
 	copyDir(t, dir, dir+".killed")
 	if err := s.Close(); err != nil {
@@ -153,15 +153,14 @@ func TestCutWhileOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	busyStore(t, dir)
 	s := open(t, dir)
-	restored := s.Restored()
 	if err := os.Truncate(filepath.Join(dir, "spool.db"), 8192); err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t, s, restored)
+	r := begin(t, s)
 	if err := s.commit(); err == nil || s.Err() == nil {
 		t.Fatal("nothing is wrong with it")
 	}
-	r.publish(1, "a")
+	r.Publish(1, "a")
 	if err := s.Close(); err == nil {
 		t.Fatal("it could be closed as if nothing were wrong with it")
 	}
@@ -169,7 +168,7 @@ func TestCutWhileOpen(t *testing.T) {
 		t.Fatal("nothing is said to be lost")
 	}
 	s = open(t, dir)
-	newRig(t, s, s.Restored())
+	begin(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"callboard/bridge/node/storetest"
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
 )
@@ -101,7 +102,7 @@ func TestEnded(t *testing.T) {
 	s = open(t, dir)
 	defer s.Close()
 	var notified []string
-	for _, o := range finds(t, s.Restored()) {
+	for _, o := range storetest.Finds(t, now, s.Restored().Records, false) {
 		if strings.HasPrefix(o, "notify") {
 			notified = append(notified, o)
 		}

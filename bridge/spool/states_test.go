@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"callboard/bridge/node/storetest"
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
 )
@@ -39,19 +40,19 @@ func TestStates(t *testing.T) {
 			defer s.Close()
 			records := append(prelude(), test.records...)
 			s.Append(records)
-			check := func(what string, restored Restored) {
+			check := func(what string, records []overlay.Record) {
 				t.Helper()
-				r := newRig(t, nil, restored)
-				if last := r.b.Clients()[0].Sources[0].Last; last != test.last {
+				r := storetest.Begin(t, now, records, false, func([]overlay.Record) {})
+				if last := r.Broker.Clients()[0].Sources[0].Last; last != test.last {
 					t.Errorf("%s: the last number is %d, expected %d", what, last, test.last)
 				}
 			}
-			check("all records", Restored{Records: cloneAll(records)})
+			check("all records", records)
 			for n, what := range []string{"the tail", "the database"} {
 				to := filepath.Join(dir, what)
 				copyDir(t, s.cfg.Dir, to)
 				c := open(t, to)
-				check(what, c.Restored())
+				check(what, c.Restored().Records)
 				c.Close()
 				if n == 0 {
 					if err := s.commit(); err != nil {

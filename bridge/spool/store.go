@@ -244,16 +244,16 @@ func (s *Store) Restored() Restored {
 	return r
 }
 
-// Append takes the records of one or more steps of the broker. When it
-// returns, a killed process does not lose them any more; a power cut may,
-// until the next commit. It waits for no disk. If it cannot write, Err tells,
-// and the records are brought to the disk once that is possible.
-func (s *Store) Append(records []overlay.Record) {
-	if len(records) == 0 {
-		return
-	}
+// Append takes the records of one or more steps of the broker as a batch, and
+// returns its number. When it returns, a killed process does not lose them any
+// more; a power cut may, until the next commit. It waits for no disk. If it cannot
+// write, Err tells, and the records are brought to the disk once that is possible.
+func (s *Store) Append(records []overlay.Record) (batch uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(records) == 0 {
+		return s.batch
+	}
 	s.appended = true
 	s.batch++
 	b := append(s.buffer[:0], make([]byte, batchHeader)...)
@@ -281,7 +281,19 @@ func (s *Store) Append(records []overlay.Record) {
 		}
 	}
 	s.wakeUp()
+	return s.batch
 }
+
+// Kept returns the number of the last batch: Append keeps what it takes. It never
+// refuses any, also where the disk does: delivery goes on.
+func (s *Store) Kept() (batch uint64, refused error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.batch, nil
+}
+
+// Changed returns nil: nobody has to wait for what Kept says.
+func (s *Store) Changed() <-chan struct{} { return nil }
 
 // fail says that the disk does not take what it should.
 func (s *Store) fail(err error) {

@@ -2,7 +2,6 @@ package spool
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,17 +10,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
+	"callboard/bridge/node/storetest"
 	"callboard/bridge/overlay"
-	"callboard/subscribe/protocol"
 )
 
-type fataler interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
-}
+type fataler = storetest.TB
 
 func open(t fataler, dir string) *Store {
 	t.Helper()
@@ -40,227 +34,52 @@ func copyDir(t fataler, from, to string) {
 	}
 }
 
-// rig is a broker with a store, a matcher that is always up to date and
-// clients that say little.
-type rig struct {
-	b       *overlay.Broker
-	s       *Store // nil: the records are kept as they are
-	now     overlay.Instant
-	records []overlay.Record
-	sets    map[overlay.Handle]uint64
-	order   []overlay.Handle
-	outputs []string
-}
+// began is when brokers here begin, and now when others find out what they have left.
+const (
+	began = overlay.Instant(1_000_000)
+	now   = 2 * began
+)
 
-func newRig(t fataler, s *Store, restored Restored) *rig {
+// begin starts a broker whose store this is.
+func begin(t fataler, s *Store) *storetest.Rig {
 	t.Helper()
-	b, err := overlay.New(overlay.Config{ID: "b1", Window: 3, Inbox: overlay.Limits{Count: 8}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{b: b, s: s, now: 1_000_000, sets: map[overlay.Handle]uint64{}}
-	if len(restored.Records) > 0 {
-		r.step(&overlay.Restore{Records: restored.Records})
-	}
-	r.step(&overlay.Start{StoreLost: restored.Lost})
-	r.step(&overlay.Advertise{Robot: "r0"})
-	return r
+	restored := s.Restored()
+	return storetest.Begin(t, began, restored.Records, restored.Lost, func(records []overlay.Record) { s.Append(records) })
 }
 
-func (r *rig) step(in overlay.Input) {
-	r.now += 1000
-	r.b.Step(r.now, in)
-	records := r.b.Records()
-	if r.s != nil {
-		r.s.Append(records)
-	}
-	for _, rec := range records {
-		r.records = append(r.records, cloneRecord(rec))
-	}
-	var answers []overlay.Input
-	for _, o := range r.b.Outputs() {
-		switch o := o.(type) {
-		case *overlay.Install:
-			if _, known := r.sets[o.Handle]; !known {
-				r.order = append(r.order, o.Handle)
-			}
-			r.sets[o.Handle] = o.Set
-			a := &overlay.Installed{Handle: o.Handle, Set: o.Set, Robots: map[string]int{}}
-			for _, id := range o.Count {
-				a.Robots[id] = 1
-			}
-			answers = append(answers, a)
-		case *overlay.Notify:
-			r.outputs = append(r.outputs, fmt.Sprintf("notify %d %s %d+%d %s %s", o.Conn, o.Source, o.Seq, o.Skipped, o.Reading.JSON, text(o.Subscriptions)))
-		case *overlay.Send:
-			r.outputs = append(r.outputs, fmt.Sprintf("%d %s", o.Conn, text(o.Message)))
-		}
-	}
-	for _, a := range answers {
-		r.step(a)
-	}
-}
+var sub = storetest.Subscription
 
-func text(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
-func cloneRecord(r overlay.Record) overlay.Record {
-	b, err := appendRecord(nil, r)
-	if err != nil {
-		panic(err)
-	}
-	records, err := decodeRecords(b)
-	if err != nil {
-		panic(err)
-	}
-	return records[0]
-}
-
-func (r *rig) publish(n int, ids ...string) {
-	reading := &overlay.Reading{Robot: "r0", Interface: "laser", Time: float64(n), JSON: fmt.Appendf(nil, `{"n":%d}`, n)}
-	m := &overlay.Matched{Reading: reading}
-	state := n%3 != 0
-	for _, h := range r.order {
-		hit := overlay.Hit{Handle: h, Set: r.sets[h]}
-		for i, id := range ids {
-			name := protocol.Matched{ID: id}
-			if i == 1 {
-				name.State, name.Values = &state, []byte(`{"v":1}`)
-			}
-			hit.Names = append(hit.Names, name)
-		}
-		m.Hits = append(m.Hits, hit)
-	}
-	r.step(m)
-}
-
-func sub(id, keep string) *overlay.Subscription {
-	return &overlay.Subscription{
-		Subscription: protocol.Subscription{ID: id, Condition: "laser.min < 1", Keep: keep, Select: map[string]string{"v": "1"}},
-		Allowed:      []string{"r*"}, Needs: [][]string{{"laser", "ranger"}},
-	}
-}
-
-// finds tells what a broker that begins with these records has and sends to
-// its clients when they come back.
-func finds(t fataler, restored Restored) []string {
-	r := newRig(t, nil, restored)
-	r.now = 10_000_000
-	for i, c := range r.b.Clients() {
-		h := &overlay.Hello{Conn: overlay.Conn(1000 + i), Client: c.Client, Session: c.Session, Num: map[string]uint64{}}
-		for _, s := range c.Sources {
-			h.Num[s.Source] = s.Num
-		}
-		for _, s := range c.Subscriptions {
-			h.Subscriptions = append(h.Subscriptions, s.Subscription)
-		}
-		r.outputs = append(r.outputs, fmt.Sprintf("%+v", c.Sources))
-		r.step(h)
-		for range 20 { // acknowledge all that comes
-			info, _ := r.b.Client(h.Conn)
-			for _, s := range info.Sources {
-				r.step(&overlay.Ack{Conn: h.Conn, Source: s.Source, Num: s.Num + uint64(s.Sent)})
-			}
-		}
-	}
-	return r.outputs
-}
-
-// TestRestored: whatever a broker did and wherever commits fell, the store
-// gives back what all its records in order give.
-func TestRestored(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		top, err := os.MkdirTemp("", "spool")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(top)
-		dir := filepath.Join(top, "0")
-		s := open(t, dir)
-		defer func() { s.Close() }()
-		r := newRig(t, s, s.Restored())
-		conns := map[string]overlay.Conn{}
-		last := overlay.Conn(0)
-		for n := range rapid.IntRange(1, 60).Draw(t, "steps") {
-			client := rapid.SampledFrom([]string{"x", "y"}).Draw(t, "client")
-			id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "id")
-			keep := rapid.SampledFrom([]string{"all", "latest"}).Draw(t, "keep")
-			switch rapid.SampledFrom([]string{"hello", "drop", "subscribe", "unsubscribe", "update", "ack", "publish", "publish", "publish", "commit", "crash"}).Draw(t, "do") {
-			case "hello":
-				last++
-				h := &overlay.Hello{Conn: last, Client: client}
-				if c := conns[client]; c != 0 && rapid.Bool().Draw(t, "resume") {
-					if info, ok := r.b.Client(c); ok {
-						h.Session = info.Session
-					}
-				}
-				h.Subscriptions = []*overlay.Subscription{sub(id, keep)}
-				conns[client] = last
-				r.step(h)
-			case "drop":
-				r.step(&overlay.Disconnected{Conn: conns[client]})
-			case "subscribe":
-				r.step(&overlay.Subscribe{Conn: conns[client], Subscription: sub(id, keep)})
-			case "unsubscribe":
-				r.step(&overlay.Unsubscribe{Conn: conns[client], ID: id})
-			case "update":
-				changed := sub(id, keep)
-				changed.Condition = fmt.Sprint("laser.min < ", n)
-				r.step(&overlay.Update{Conn: conns[client], Subscription: changed})
-			case "ack":
-				if info, ok := r.b.Client(conns[client]); ok && len(info.Sources) > 0 {
-					src := info.Sources[len(info.Sources)-1]
-					r.step(&overlay.Ack{Conn: conns[client], Source: src.Source, Num: rapid.Uint64Range(src.Num, src.Last).Draw(t, "num")})
-				}
-			case "publish":
-				for i := range rapid.IntRange(1, 5).Draw(t, "readings") {
-					r.publish(10*n+i, id, "a")
-				}
-			case "commit":
-				if err := s.commit(); err != nil {
-					t.Fatal(err)
-				}
-			case "crash":
-				dir = filepath.Join(top, fmt.Sprint(n+1))
+// TestStore holds the store against what every store does.
+func TestStore(t *testing.T) {
+	var live func(s *Store) *storetest.Life
+	live = func(s *Store) *storetest.Life {
+		restored := s.Restored()
+		return &storetest.Life{
+			Store: s, Records: restored.Records, Lost: restored.Lost,
+			Crash: func(t storetest.TB) *storetest.Life {
+				dir := s.cfg.Dir + "+"
 				copyDir(t, s.cfg.Dir, dir)
 				s.Close()
-				s = open(t, dir)
-				restored := s.Restored()
-				if restored.Lost {
-					t.Fatalf("lost: %s", restored.Why)
+				again := open(t, dir)
+				checkIndex(t, again)
+				return live(again)
+			},
+			Rest: func(t storetest.TB) {
+				if err := s.commit(); err != nil {
+					t.Fatalf("%v", err)
 				}
-				all := r.records
-				r = newRig(t, s, restored)
-				r.records = append(all, r.records...)
-				clear(conns)
-			}
+			},
+			Close: func() { s.Close() },
 		}
-		want := finds(t, Restored{Records: cloneAll(r.records)})
-		check := filepath.Join(top, "check")
-		copyDir(t, s.cfg.Dir, check)
-		c := open(t, check)
-		defer c.Close()
-		restored := c.Restored()
-		if restored.Lost {
-			t.Fatalf("lost: %s", restored.Why)
-		}
-		if diff := cmp.Diff(want, finds(t, restored)); diff != "" {
-			t.Fatalf("restored differs (-all records +store):\n%s", diff)
-		}
-		checkIndex(t, c)
-	})
-}
-
-func cloneAll(records []overlay.Record) (all []overlay.Record) {
-	for _, r := range records {
-		all = append(all, cloneRecord(r))
 	}
-	return all
+	top := t.TempDir()
+	storetest.Test(t, func(t storetest.TB) *storetest.Life {
+		dir, err := os.MkdirTemp(top, "")
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		return live(open(t, filepath.Join(dir, "0")))
+	})
 }
 
 // checkIndex brings all to the disk and compares what is there with what the
@@ -336,10 +155,10 @@ func TestVersion(t *testing.T) {
 // has begun anew.
 func TestLost(t *testing.T) {
 	fill := func(t *testing.T, s *Store) {
-		r := newRig(t, s, s.Restored())
-		r.step(&overlay.Hello{Conn: 1, Client: "x", Subscriptions: []*overlay.Subscription{sub("a", "")}})
+		r := begin(t, s)
+		r.Step(&overlay.Hello{Conn: 1, Client: "x", Subscriptions: []*overlay.Subscription{sub("a", "")}})
 		for n := range 5 {
-			r.publish(n, "a")
+			r.Publish(n, "a")
 		}
 	}
 	damage := func(file string, change func([]byte) []byte) func(*testing.T, string) {
@@ -412,17 +231,17 @@ func TestLost(t *testing.T) {
 				s.closeFiles()
 			}
 			s = reopen()
-			r := newRig(t, s, s.Restored())
+			begin(t, s)
 			if err := s.commit(); err != nil {
 				t.Fatal(err)
 			}
-			want := finds(t, Restored{Records: cloneAll(r.s.mustRecords(t))})
+			want := storetest.Finds(t, now, s.mustRecords(t), false)
 			s.closeFiles()
 			s = reopen()
 			defer s.Close()
 			if restored := s.Restored(); restored.Lost {
 				t.Fatalf("lost once more: %s", restored.Why)
-			} else if diff := cmp.Diff(want, finds(t, restored)); diff != "" {
+			} else if diff := cmp.Diff(want, storetest.Finds(t, now, restored.Records, false)); diff != "" {
 				t.Fatal(diff)
 			}
 		})
