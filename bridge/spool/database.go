@@ -231,21 +231,31 @@ func (s *Store) load(tx *bbolt.Tx) error {
 			return nil
 		})
 	}
+	records := func(bucket []byte, what string, record func() overlay.Record) error {
+		return each(bucket, what, func(_ []byte, d *decoder) error {
+			r := record()
+			if d.fields(r); d.err == nil {
+				s.restore(r)
+			}
+			return d.err
+		})
+	}
 	left := map[overlay.Handle]*loading{}
 	return cmp.Or(
 		each(bucketSessions, "session", func(_ []byte, d *decoder) error {
-			r := d.session()
+			r := &overlay.SessionRecord{}
+			d.fields(r)
 			r.Unsure = len(d.b) > 0 && d.byte() == kindUnsureSession
 			s.restore(r)
 			return d.err
 		}),
-		each(bucketSubs, "subscription", func(_ []byte, d *decoder) error { s.restore(d.subscription()); return d.err }),
-		each(bucketTold, "what was told", func(_ []byte, d *decoder) error { s.restore(d.told()); return d.err }),
+		records(bucketSubs, "subscription", func() overlay.Record { return &overlay.SubscriptionRecord{} }),
+		records(bucketTold, "what was told", func() overlay.Record { return &overlay.ToldRecord{} }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { return s.loadEntry(d, left) }),
-		each(bucketMembers, "member", func(_ []byte, d *decoder) error { s.restore(d.entrySubscription()); return d.err }),
+		records(bucketMembers, "member", func() overlay.Record { return &overlay.EntrySubscription{} }),
 		each(bucketReadings, "reading", func(k []byte, d *decoder) error { return s.loadReading(readNumber(k), d, left) }),
 		s.loadEnd(left),
-		each(bucketStates, "state", func(_ []byte, d *decoder) error { s.restore(d.state()); return d.err }),
+		records(bucketStates, "state", func() overlay.Record { return &overlay.StateRecord{} }),
 		s.loaded(),
 	)
 }
@@ -265,7 +275,8 @@ type loading struct {
 }
 
 func (s *Store) loadEntry(d *decoder, left map[overlay.Handle]*loading) error {
-	r := d.entry()
+	r := &overlay.EntryRecord{}
+	d.fields(r)
 	l := &loading{next: r.Next}
 	since, uneven := d.uvarint(), uint64(0)
 	if d.byte() != 0 {

@@ -3,9 +3,9 @@ package spool
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"callboard/bridge/overlay"
@@ -13,7 +13,7 @@ import (
 )
 
 // Kinds of records, as written. They are part of the store's format: a change
-// of one, or of what follows it, is another formatVersion.
+// of one, or of the fields of what it stands for, is another formatVersion.
 const (
 	kindStamp = iota + 1
 	kindSession
@@ -34,145 +34,114 @@ const (
 	kindStatesEnded
 )
 
-// Flags of an entry.
-const (
-	entryIsEnded = 1 << iota
-	entryHasOwnSet
-)
+// records are the types of records, by kind. A session that is unsure has a kind
+// of its own.
+var records = [...]reflect.Type{
+	kindStamp:                  reflect.TypeFor[overlay.StampRecord](),
+	kindSession:                reflect.TypeFor[overlay.SessionRecord](),
+	kindSessionEnded:           reflect.TypeFor[overlay.SessionEnded](),
+	kindSubscription:           reflect.TypeFor[overlay.SubscriptionRecord](),
+	kindSubscriptionEnded:      reflect.TypeFor[overlay.SubscriptionEnded](),
+	kindEntry:                  reflect.TypeFor[overlay.EntryRecord](),
+	kindEntryEnded:             reflect.TypeFor[overlay.EntryEnded](),
+	kindGiven:                  reflect.TypeFor[overlay.GivenRecord](),
+	kindAcked:                  reflect.TypeFor[overlay.AckedRecord](),
+	kindGap:                    reflect.TypeFor[overlay.GapRecord](),
+	kindPassed:                 reflect.TypeFor[overlay.PassedRecord](),
+	kindEntrySubscription:      reflect.TypeFor[overlay.EntrySubscription](),
+	kindEntrySubscriptionEnded: reflect.TypeFor[overlay.EntrySubscriptionEnded](),
+	kindUnsureSession:          reflect.TypeFor[overlay.SessionRecord](),
+	kindTold:                   reflect.TypeFor[overlay.ToldRecord](),
+	kindState:                  reflect.TypeFor[overlay.StateRecord](),
+	kindStatesEnded:            reflect.TypeFor[overlay.StatesEnded](),
+}
 
-// appendRecord appends a record: its kind, then its fields in a fixed order.
+// appendRecord appends a record: its kind, then its fields.
 func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
 	switch r := r.(type) {
-	case *overlay.StampRecord:
-		return binary.AppendUvarint(append(b, kindStamp), uint64(r.Stamp)), nil
-	case *overlay.SessionRecord:
-		kind := byte(kindSession)
-		if r.Unsure {
-			kind = kindUnsureSession
-		}
-		return appendSession(append(b, kind), r), nil
-	case *overlay.SessionEnded:
-		return appendText(append(b, kindSessionEnded), r.Client), nil
-	case *overlay.SubscriptionRecord:
-		value, err := appendSubscription(nil, r)
-		if err != nil {
-			return nil, err
-		}
-		return append(append(b, kindSubscription), value...), nil
-	case *overlay.SubscriptionEnded:
-		return appendText(appendText(append(b, kindSubscriptionEnded), r.Client), r.ID), nil
-	case *overlay.EntryRecord:
-		return appendEntry(append(b, kindEntry), r), nil
-	case *overlay.EntryEnded:
-		return binary.AppendUvarint(append(b, kindEntryEnded), uint64(r.Handle)), nil
 	case *overlay.GivenRecord:
 		b = appendReading(append(b, kindGiven), r.Reading)
 		b = binary.AppendVarint(b, int64(r.At))
 		return appendHits(b, r.Hits), nil
-	case *overlay.AckedRecord:
+	case *overlay.AckedRecord: // as appendFields does it, which takes longer: there are as many as hits
 		b = binary.AppendUvarint(append(b, kindAcked), uint64(r.Handle))
 		return binary.AppendUvarint(b, r.Num), nil
-	case *overlay.GapRecord:
-		b = binary.AppendUvarint(append(b, kindGap), uint64(r.Handle))
-		b = binary.AppendUvarint(b, r.From)
-		b = binary.AppendUvarint(b, r.To)
-		b = binary.AppendUvarint(b, r.New)
-		return append(b, byte(r.Why)), nil
-	case *overlay.PassedRecord:
-		b = binary.AppendUvarint(append(b, kindPassed), uint64(r.Handle))
-		b = binary.AppendUvarint(b, r.From)
-		return binary.AppendUvarint(b, r.To), nil
-	case *overlay.EntrySubscription:
-		value, err := appendEntrySubscription(nil, r)
+	case *overlay.SessionRecord:
+		if r.Unsure {
+			return appendFields(append(b, kindUnsureSession), r)
+		}
+	}
+	kind := slices.Index(records[:], reflect.TypeOf(r).Elem())
+	if kind < 0 {
+		return nil, fmt.Errorf("spool: no format for a %T", r)
+	}
+	return appendFields(append(b, byte(kind)), r)
+}
+
+// appendFields appends the fields of a record in their order: whole numbers as
+// varints, texts and bytes behind their lengths, a subscription as its JSON. Those
+// that are true or false come last, as the bits of a byte.
+func appendFields(b []byte, record overlay.Record) ([]byte, error) {
+	b, err := appendStruct(b, reflect.ValueOf(record).Elem())
+	if err != nil {
+		return nil, fmt.Errorf("spool: a %T cannot be stored: %w", record, err)
+	}
+	return b, nil
+}
+
+// unsure is the type whose bool is in its kind.
+var unsure = reflect.TypeFor[overlay.SessionRecord]()
+
+func appendStruct(b []byte, v reflect.Value) (_ []byte, err error) {
+	var flags, flag byte = 0, 1
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.Bool:
+			if f.Bool() {
+				flags |= flag
+			}
+			flag <<= 1
+		case reflect.Uint8:
+			b = append(b, byte(f.Uint()))
+		case reflect.Uint64:
+			b = binary.AppendUvarint(b, f.Uint())
+		case reflect.Int64:
+			b = binary.AppendUvarint(b, uint64(f.Int()))
+		case reflect.String:
+			b = appendText(b, f.String())
+		case reflect.Slice:
+			b = appendBytes(b, f.Bytes())
+		case reflect.Struct:
+			b, err = appendStruct(b, f)
+		case reflect.Pointer:
+			b, err = appendPointer(b, f.Interface())
+		default:
+			err = fmt.Errorf("no format for a %s", f.Type())
+		}
 		if err != nil {
 			return nil, err
 		}
-		return append(append(b, kindEntrySubscription), value...), nil
-	case *overlay.StateRecord:
-		return appendState(append(b, kindState), r), nil
-	case *overlay.StatesEnded:
-		return appendText(binary.AppendUvarint(append(b, kindStatesEnded), uint64(r.Handle)), r.ID), nil
-	case *overlay.ToldRecord:
-		return appendTold(append(b, kindTold), r), nil
-	case *overlay.EntrySubscriptionEnded:
-		return appendText(binary.AppendUvarint(append(b, kindEntrySubscriptionEnded), uint64(r.Handle)), r.ID), nil
 	}
-	return nil, fmt.Errorf("spool: no format for a %T", r)
+	if flag > 1 && v.Type() != unsure {
+		b = append(b, flags)
+	}
+	return b, nil
+}
+
+func appendPointer(b []byte, p any) ([]byte, error) {
+	if r, ok := p.(*overlay.Reading); ok {
+		return appendReading(b, r), nil
+	}
+	text, err := json.Marshal(p)
+	return appendBytes(b, text), err
 }
 
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-func appendEpoch(b []byte, e overlay.Epoch) []byte {
-	b = binary.AppendUvarint(b, e.Attachment)
-	b = appendText(b, string(e.Edge))
-	return binary.AppendUvarint(b, e.Revision)
-}
-
-func appendSession(b []byte, r *overlay.SessionRecord) []byte {
-	b = appendText(b, r.Client)
-	b = appendEpoch(b, overlay.Epoch(r.Session))
-	return appendEpoch(b, r.Epoch)
-}
-
-func appendSubscription(b []byte, r *overlay.SubscriptionRecord) ([]byte, error) {
-	text, err := json.Marshal(r.Subscription)
-	if err != nil {
-		return nil, fmt.Errorf("spool: subscription %q of %q: %w", r.Subscription.ID, r.Client, err)
-	}
-	b = appendText(b, r.Client)
-	b = binary.AppendUvarint(b, r.Born)
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...), nil
-}
-
-func appendEntrySubscription(b []byte, r *overlay.EntrySubscription) ([]byte, error) {
-	text, err := json.Marshal(r.Subscription)
-	if err != nil {
-		return nil, fmt.Errorf("spool: subscription %q of entry %d: %w", r.Subscription.ID, r.Handle, err)
-	}
-	b = binary.AppendUvarint(b, uint64(r.Handle))
-	b = binary.AppendUvarint(b, r.Born)
-	return append(binary.AppendUvarint(b, uint64(len(text))), text...), nil
-}
-
-func appendState(b []byte, r *overlay.StateRecord) []byte {
-	b = binary.AppendUvarint(b, uint64(r.Handle))
-	b = appendText(b, r.ID)
-	b = binary.AppendUvarint(b, r.Seq)
-	b = appendReading(b, r.Reading)
-	return appendText(b, string(r.Values))
-}
-
-func appendTold(b []byte, r *overlay.ToldRecord) []byte {
-	b = appendText(b, r.Client)
-	b = appendText(b, string(r.Source))
-	b = binary.AppendUvarint(b, r.Version)
-	b = appendText(b, r.Robot)
-	if r.Away {
-		return append(b, 1)
-	}
-	return append(b, 0)
-}
-
-func appendEntry(b []byte, r *overlay.EntryRecord) []byte {
-	b = binary.AppendUvarint(b, uint64(r.Handle))
-	b = appendText(b, r.Key.Client)
-	b = appendEpoch(b, overlay.Epoch(r.Key.Session))
-	b = appendText(b, string(r.Key.Source))
-	b = binary.AppendUvarint(b, uint64(r.Key.Stamp))
-	b = appendEpoch(b, r.Epoch)
-	for _, n := range [...]uint64{r.Set, r.Next, r.Num} {
-		b = binary.AppendUvarint(b, n)
-	}
-	var flags byte
-	if r.Ended {
-		flags |= entryIsEnded
-	}
-	if r.Own {
-		flags |= entryHasOwnSet
-	}
-	return append(b, flags)
+func appendBytes(b, value []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(value))), value...)
 }
 
 func appendReading(b []byte, r *overlay.Reading) []byte {
@@ -181,7 +150,7 @@ func appendReading(b []byte, r *overlay.Reading) []byte {
 	b = binary.AppendUvarint(b, uint64(r.Index))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Time))
 	if r.Messages == nil {
-		return append(binary.AppendUvarint(b, uint64(len(r.JSON))), r.JSON...)
+		return appendBytes(b, r.JSON)
 	}
 	head := binary.AppendUvarint([]byte{withMessages}, uint64(len(r.JSON)))
 	b = binary.AppendUvarint(b, uint64(len(head)+len(r.JSON)+len(r.Messages)))
@@ -250,250 +219,8 @@ func appendNames(b []byte, names []protocol.Matched) []byte {
 		if n.Values == nil {
 			b = append(b, 0)
 		} else {
-			b = append(binary.AppendUvarint(append(b, 1), uint64(len(n.Values))), n.Values...)
+			b = appendBytes(append(b, 1), n.Values)
 		}
 	}
 	return b
-}
-
-// errShort says that bytes end in the middle of a record, or make no record.
-var errShort = errors.New("it ends in the middle")
-
-// decoder reads what the append functions wrote. After its first error it
-// gives zero values. What it gives does not refer to the bytes read.
-type decoder struct {
-	b   []byte
-	err error
-}
-
-func (d *decoder) fail(err error) {
-	if d.err == nil {
-		d.err = err
-	}
-	d.b = nil
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.fail(errShort)
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail(errShort)
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) byte() byte {
-	if len(d.b) == 0 {
-		d.fail(errShort)
-		return 0
-	}
-	v := d.b[0]
-	d.b = d.b[1:]
-	return v
-}
-
-func (d *decoder) float() float64 {
-	if len(d.b) < 8 {
-		d.fail(errShort)
-		return 0
-	}
-	v := math.Float64frombits(binary.BigEndian.Uint64(d.b))
-	d.b = d.b[8:]
-	return v
-}
-
-// raw gives the next length-prefixed bytes, in place.
-func (d *decoder) raw() []byte {
-	n := d.uvarint()
-	if n > uint64(len(d.b)) {
-		d.fail(errShort)
-		return nil
-	}
-	v := d.b[:n:n]
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) text() string { return string(d.raw()) }
-
-func (d *decoder) bytes() []byte { return append([]byte{}, d.raw()...) }
-
-// count reads how many things follow, each of at least one byte.
-func (d *decoder) count() int {
-	n := d.uvarint()
-	if n > uint64(len(d.b)) {
-		d.fail(errShort)
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) epoch() overlay.Epoch {
-	return overlay.Epoch{Attachment: d.uvarint(), Edge: overlay.BrokerID(d.text()), Revision: d.uvarint()}
-}
-
-func (d *decoder) session() *overlay.SessionRecord {
-	return &overlay.SessionRecord{Client: d.text(), Session: overlay.Session(d.epoch()), Epoch: d.epoch()}
-}
-
-func (d *decoder) subscription() *overlay.SubscriptionRecord {
-	r := &overlay.SubscriptionRecord{Client: d.text(), Born: d.uvarint(), Subscription: &overlay.Subscription{}}
-	if text := d.raw(); d.err == nil {
-		if err := json.Unmarshal(text, r.Subscription); err != nil {
-			d.fail(err)
-		}
-	}
-	return r
-}
-
-func (d *decoder) entrySubscription() *overlay.EntrySubscription {
-	r := &overlay.EntrySubscription{Handle: overlay.Handle(d.uvarint()), Born: d.uvarint(), Subscription: &overlay.Subscription{}}
-	if text := d.raw(); d.err == nil {
-		if err := json.Unmarshal(text, r.Subscription); err != nil {
-			d.fail(err)
-		}
-	}
-	return r
-}
-
-func (d *decoder) state() *overlay.StateRecord {
-	r := &overlay.StateRecord{Handle: overlay.Handle(d.uvarint()), ID: d.text(), Seq: d.uvarint(), Reading: d.reading()}
-	if values := d.bytes(); len(values) > 0 {
-		r.Values = values
-	}
-	return r
-}
-
-func (d *decoder) told() *overlay.ToldRecord {
-	return &overlay.ToldRecord{Client: d.text(), Source: overlay.BrokerID(d.text()), Version: d.uvarint(), Robot: d.text(), Away: d.byte() == 1}
-}
-
-func (d *decoder) entry() *overlay.EntryRecord {
-	r := &overlay.EntryRecord{Handle: overlay.Handle(d.uvarint())}
-	r.Key = overlay.Key{Client: d.text(), Session: overlay.Session(d.epoch()), Source: overlay.BrokerID(d.text()), Stamp: overlay.Stamp(d.uvarint())}
-	r.Epoch = d.epoch()
-	r.Set, r.Next, r.Num = d.uvarint(), d.uvarint(), d.uvarint()
-	flags := d.byte()
-	r.Ended, r.Own = flags&entryIsEnded != 0, flags&entryHasOwnSet != 0
-	return r
-}
-
-func (d *decoder) reading() *overlay.Reading {
-	r := &overlay.Reading{Robot: d.text(), Interface: d.text(), Index: int(d.uvarint()), Time: d.float(), JSON: d.bytes()}
-	if len(r.JSON) > 0 && r.JSON[0] == withMessages {
-		both := &decoder{b: r.JSON[1:]}
-		r.JSON, r.Messages = both.raw(), both.b
-		if both.err != nil {
-			d.fail(both.err)
-		}
-	}
-	return r
-}
-
-func (d *decoder) names() []protocol.Matched {
-	n := d.count()
-	if n == 0 {
-		return nil
-	}
-	names := make([]protocol.Matched, 0, min(n, 64))
-	for range n {
-		m := protocol.Matched{ID: d.text()}
-		if state := d.byte(); state != 0 {
-			yes := state == 2
-			m.State = &yes
-		}
-		if d.byte() != 0 {
-			m.Values = d.bytes()
-		}
-		if d.err != nil {
-			return nil
-		}
-		names = append(names, m)
-	}
-	return names
-}
-
-func (d *decoder) given() *overlay.GivenRecord {
-	r := &overlay.GivenRecord{Reading: d.reading(), At: overlay.Instant(d.varint())}
-	before := overlay.GivenHit{}
-	for range d.count() {
-		h := overlay.GivenHit{Handle: before.Handle + overlay.Handle(d.varint()), Seq: d.uvarint(), Revision: before.Revision + uint64(d.varint()), Names: before.Names}
-		if d.byte() != 0 {
-			h.Names = d.names()
-		}
-		if d.err != nil {
-			break
-		}
-		r.Hits = append(r.Hits, h)
-		before = h
-	}
-	return r
-}
-
-// record reads the next record.
-func (d *decoder) record() overlay.Record {
-	switch kind := d.byte(); kind {
-	case kindStamp:
-		return &overlay.StampRecord{Stamp: overlay.Stamp(d.uvarint())}
-	case kindSession:
-		return d.session()
-	case kindUnsureSession:
-		r := d.session()
-		r.Unsure = true
-		return r
-	case kindSessionEnded:
-		return &overlay.SessionEnded{Client: d.text()}
-	case kindSubscription:
-		return d.subscription()
-	case kindSubscriptionEnded:
-		return &overlay.SubscriptionEnded{Client: d.text(), ID: d.text()}
-	case kindEntry:
-		return d.entry()
-	case kindEntryEnded:
-		return &overlay.EntryEnded{Handle: overlay.Handle(d.uvarint())}
-	case kindGiven:
-		return d.given()
-	case kindAcked:
-		return &overlay.AckedRecord{Handle: overlay.Handle(d.uvarint()), Num: d.uvarint()}
-	case kindGap:
-		return &overlay.GapRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint(), New: d.uvarint(), Why: overlay.Why(d.byte())}
-	case kindPassed:
-		return &overlay.PassedRecord{Handle: overlay.Handle(d.uvarint()), From: d.uvarint(), To: d.uvarint()}
-	case kindState:
-		return d.state()
-	case kindStatesEnded:
-		return &overlay.StatesEnded{Handle: overlay.Handle(d.uvarint()), ID: d.text()}
-	case kindTold:
-		return d.told()
-	case kindEntrySubscription:
-		return d.entrySubscription()
-	case kindEntrySubscriptionEnded:
-		return &overlay.EntrySubscriptionEnded{Handle: overlay.Handle(d.uvarint()), ID: d.text()}
-	default:
-		d.fail(fmt.Errorf("no record is of kind %d", kind))
-		return nil
-	}
-}
-
-// decodeRecords reads records up to the end of b.
-func decodeRecords(b []byte) (records []overlay.Record, err error) {
-	for d := (&decoder{b: b}); len(d.b) > 0; {
-		r := d.record()
-		if d.err != nil {
-			return nil, d.err
-		}
-		records = append(records, r)
-	}
-	return records, nil
 }

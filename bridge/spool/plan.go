@@ -17,28 +17,18 @@ type plan struct {
 	failures uint64 // of writing to tails, when it was made
 	old      *tail  // which it makes empty
 	waiting  int64
-	deletes  []change // of all buckets
 	stamp    overlay.Stamp
-	sessions []*overlay.SessionRecord
-	subs     []*overlay.SubscriptionRecord
-	told     []plannedTold
+	changes  []change
 	entries  []plannedEntry
-	members  []*overlay.EntrySubscription
-	states   []plannedState
 	readings []plannedReading
 }
 
-type plannedState struct {
-	key    stateKey
-	record *overlay.StateRecord
+// change puts a record in the place of what the database has by a key, or (nil)
+// takes that out.
+type change struct {
+	bucket, key []byte
+	record      overlay.Record
 }
-
-type plannedTold struct {
-	name   string
-	record *overlay.ToldRecord
-}
-
-type change struct{ bucket, key []byte }
 
 type plannedEntry struct {
 	record   overlay.EntryRecord
@@ -61,37 +51,37 @@ func (s *Store) makePlan() {
 	if x.stampDirty {
 		p.stamp = x.stamp
 	}
+	change := func(bucket, key []byte, r overlay.Record) { p.changes = append(p.changes, change{bucket, key, r}) }
 	for client := range x.dirtySessions { // keys differ: the order decides nothing
+		var r overlay.Record
 		if state := x.sessions[client]; state != nil {
-			p.sessions = append(p.sessions, state.record)
-		} else {
-			p.deletes = append(p.deletes, change{bucketSessions, []byte(client)})
+			r = state.record
 		}
+		change(bucketSessions, []byte(client), r)
 	}
 	for k := range x.dirtySubs {
+		var r overlay.Record
 		if state := x.sessions[k.client]; state != nil && state.subs[k.id] != nil {
-			p.subs = append(p.subs, state.subs[k.id])
-		} else {
-			p.deletes = append(p.deletes, change{bucketSubs, subKeyBytes(k.client, k.id)})
+			r = state.subs[k.id]
 		}
+		change(bucketSubs, subKeyBytes(k.client, k.id), r)
 	}
 	for k := range x.dirtyTold {
+		var r overlay.Record
 		if state := x.sessions[k.client]; state != nil && state.told[k.id] != nil {
-			p.told = append(p.told, plannedTold{k.id, state.told[k.id]})
-		} else {
-			p.deletes = append(p.deletes, change{bucketTold, subKeyBytes(k.client, k.id)})
+			r = state.told[k.id]
 		}
+		change(bucketTold, subKeyBytes(k.client, k.id), r)
 	}
 	for _, id := range x.deletedIDs {
-		p.deletes = append(p.deletes, change{bucketReadings, number(id)})
+		change(bucketReadings, number(id), nil)
 	}
 	for h := range x.dirtyEntries {
-		e := x.entries[h]
-		if e == nil {
-			p.deletes = append(p.deletes, change{bucketEntries, number(uint64(h))})
-			continue
+		if e := x.entries[h]; e != nil {
+			p.entries = append(p.entries, plannedEntry{e.record, e.since, e.segments()})
+		} else {
+			change(bucketEntries, number(uint64(h)), nil)
 		}
-		p.entries = append(p.entries, plannedEntry{e.record, e.since, e.segments()})
 	}
 	for _, r := range x.fresh {
 		if r.refs > 0 {
@@ -100,18 +90,18 @@ func (s *Store) makePlan() {
 		}
 	}
 	for k := range x.dirtyMembers {
+		var r overlay.Record
 		if e := x.entries[k.handle]; e != nil && e.members[k.id] != nil {
-			p.members = append(p.members, e.members[k.id])
-		} else {
-			p.deletes = append(p.deletes, change{bucketMembers, memberKeyBytes(k.handle, k.id)})
+			r = e.members[k.id]
 		}
+		change(bucketMembers, memberKeyBytes(k.handle, k.id), r)
 	}
-	for k, r := range x.dirtyStates {
-		if r != nil {
-			p.states = append(p.states, plannedState{k, r})
-		} else {
-			p.deletes = append(p.deletes, change{bucketStates, k.bytes()})
+	for k, state := range x.dirtyStates {
+		var r overlay.Record
+		if state != nil {
+			r = state
 		}
+		change(bucketStates, k.bytes(), r)
 	}
 	x.stampDirty, x.fresh, x.hits, x.deletedIDs = false, nil, nil, nil
 	x.dirtyStates = map[stateKey]*overlay.StateRecord{}
@@ -215,13 +205,8 @@ func (s *Store) complete(p *plan) error {
 	return nil
 }
 
-// apply writes the plan. What is deleted may be written anew.
+// apply writes the plan.
 func (p *plan) apply(tx *bbolt.Tx) error {
-	for _, c := range p.deletes {
-		if err := tx.Bucket(c.bucket).Delete(c.key); err != nil {
-			return err
-		}
-	}
 	if err := put(tx, bucketMeta, keyApplied, number(p.batch)); err != nil {
 		return err
 	}
@@ -230,46 +215,18 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	for _, r := range p.sessions {
-		value := appendSession(nil, r)
-		if r.Unsure {
-			value = append(value, kindUnsureSession)
-		}
-		if err := put(tx, bucketSessions, []byte(r.Client), value); err != nil {
-			return err
-		}
-	}
-	for _, r := range p.subs {
-		value, err := appendSubscription(nil, r)
-		if err != nil {
-			continue // Append has told
-		}
-		if err := put(tx, bucketSubs, subKeyBytes(r.Client, r.Subscription.ID), value); err != nil {
-			return err
-		}
-	}
-	for _, st := range p.states {
-		if err := put(tx, bucketStates, st.key.bytes(), appendState(nil, st.record)); err != nil {
-			return err
-		}
-	}
-	for _, t := range p.told {
-		if err := put(tx, bucketTold, subKeyBytes(t.record.Client, t.name), appendTold(nil, t.record)); err != nil {
+	for _, c := range p.changes {
+		if err := c.apply(tx); err != nil {
 			return err
 		}
 	}
 	for i := range p.entries {
 		e := &p.entries[i]
-		if err := put(tx, bucketEntries, number(uint64(e.record.Handle)), appendEntryState(nil, e)); err != nil {
+		value, err := e.value()
+		if err != nil {
 			return err
 		}
-	}
-	for _, r := range p.members {
-		value, err := appendEntrySubscription(nil, r)
-		if err != nil {
-			continue // Append has told
-		}
-		if err := put(tx, bucketMembers, memberKeyBytes(r.Handle, r.Subscription.ID), value); err != nil {
+		if err := put(tx, bucketEntries, number(uint64(e.record.Handle)), value); err != nil {
 			return err
 		}
 	}
@@ -281,12 +238,30 @@ func (p *plan) apply(tx *bbolt.Tx) error {
 	return nil
 }
 
-// appendEntryState writes what the database has of an entry: its record, and
-// what has become of its numbers.
-func appendEntryState(b []byte, e *plannedEntry) []byte {
-	b = binary.AppendUvarint(appendEntry(b, &e.record), e.since)
-	if e.segments == nil {
-		return append(b, 0)
+func (c *change) apply(tx *bbolt.Tx) error {
+	if c.record == nil {
+		return tx.Bucket(c.bucket).Delete(c.key)
 	}
-	return appendSegments(append(b, 1), e.record.Num, e.segments)
+	value, err := appendFields(nil, c.record)
+	if err != nil {
+		return nil // Append has told
+	}
+	if s, ok := c.record.(*overlay.SessionRecord); ok && s.Unsure {
+		value = append(value, kindUnsureSession)
+	}
+	return put(tx, c.bucket, c.key, value)
+}
+
+// value is what the database has of an entry: its record, and what has become of
+// its numbers.
+func (e *plannedEntry) value() ([]byte, error) {
+	b, err := appendFields(nil, &e.record)
+	if err != nil {
+		return nil, err
+	}
+	b = binary.AppendUvarint(b, e.since)
+	if e.segments == nil {
+		return append(b, 0), nil
+	}
+	return appendSegments(append(b, 1), e.record.Num, e.segments), nil
 }

@@ -112,7 +112,7 @@ func Subscription(id, keep string) *overlay.Subscription {
 // too: whoever is given them counts who holds them.
 func Clone(records []overlay.Record) []overlay.Record {
 	own := func(r *overlay.Reading) *overlay.Reading {
-		return &overlay.Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON}
+		return &overlay.Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON, Messages: r.Messages}
 	}
 	all := make([]overlay.Record, len(records))
 	for i, r := range records {
