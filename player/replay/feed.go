@@ -68,7 +68,7 @@ const toldFaults = 10
 func newFeed(ctx context.Context, r *Replay) (*feed, error) {
 	f := &feed{replay: r, out: make(chan *batch, batches), back: make(chan *batch, batches), done: make(chan struct{})}
 	for i, s := range r.cfg.Sources {
-		reader, err := s.File.Reader(run.Options{})
+		reader, err := s.File.Reader(run.Options{Bodies: true})
 		if err != nil {
 			f.close()
 			return nil, err

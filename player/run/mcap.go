@@ -217,7 +217,10 @@ func (s *mcapSource) message(m *mcap.Message) error {
 	if !s.options.Want(d.device, h.Subtype) {
 		return nil
 	}
-	if s.out.Payload, err = s.payload(&h, body); err != nil {
+	if s.options.Bodies {
+		s.raw.Body = body
+		s.out.Payload = &s.raw
+	} else if s.out.Payload, err = s.payload(&h, body); err != nil {
 		s.out.Odd = s.unfit(h, err)
 	}
 	return nil

@@ -166,6 +166,9 @@ type Options struct {
 	// to be read; nil: all are. Others come with a nil Payload, and cost little.
 	// It is called for every message: keep it quick.
 	Want func(d *player.Device, subtype uint8) bool
+	// Bodies leaves payloads of DATA messages encoded, as *iface.Raw, where the
+	// file holds them so: in MCAP.
+	Bodies bool
 }
 
 // Reader gives the records of a run in order, with constant memory. It belongs

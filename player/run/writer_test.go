@@ -133,6 +133,45 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
+// An MCAP file's bodies come as they are in it, if they are asked for.
+func TestBodies(t *testing.T) {
+	log, err := run.Open("../../testdata/logs/" + goldenLogs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	f := open(t, "x.mcap", mcapOf(t, log, run.MCAPConfig{Plain: true}))
+	decoded, err := f.Reader(run.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := f.Reader(run.Options{Bodies: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; ; {
+		want, err := decoded.Next()
+		got, also := encoded.Next()
+		if err != also || err == io.EOF {
+			if err != also || n < 20 {
+				t.Fatalf("after %d messages: %v and %v", n, err, also)
+			}
+			return
+		}
+		if want.Kind != run.Data {
+			continue
+		}
+		n++
+		body, err := iface.Append(nil, want.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw, ok := got.Payload.(*iface.Raw); !ok || !bytes.Equal(raw.Body, body) || got.Header != want.Header {
+			t.Fatalf("%s comes as %T, expected its %d bytes", got.Header, got.Payload, len(body))
+		}
+	}
+}
+
 // full fills every field of a struct with values that differ.
 func full(v reflect.Value, n *int) {
 	*n++
