@@ -15,7 +15,7 @@ type Matched struct {
 	Interface string // as Player names it: laser, ranger, …
 	Index     int
 	Time      float64 // s, the reading's
-	// Reading is the reading's JSON object, encoded once for all; nil if every
+	// Reading is the reading as an object (protocol.Seal), encoded once for all; nil if every
 	// matching subscription selects or asks for messages, or nobody wants it.
 	Reading []byte
 	// Messages are those that the reading came of, as Player sends them; nil if
@@ -36,7 +36,7 @@ type KeyMatches struct {
 type Match struct {
 	ID     string
 	State  *bool  // for the trigger "change": the state that it changed to
-	Values []byte // for select: a JSON object; protocol.NoValues: the messages go out; nil: the reading
+	Values []byte // for select: an object; protocol.NoValues: the messages go out; nil: the reading
 	Latest bool   // keep is "latest": of what waits only the newest counts
 }
 
@@ -82,7 +82,7 @@ func (s *Session) emit(a *view.Arrival) {
 // of it is little, for readings may wait long in inboxes.
 func (s *Session) encode(a *view.Arrival) []byte {
 	length := s.lengths[a.Device]
-	b := a.View.AppendJSON(make([]byte, 0, length+length/32))
+	b := protocol.Seal(a.View.AppendText(make([]byte, 0, length+length/32)))
 	if cap(b)-len(b) > len(b)/8 {
 		b = slices.Clone(b)
 	}
@@ -130,5 +130,5 @@ func (s *Session) values(e *entry) []byte {
 		}
 	}
 	s.buffer = append(b, '}')
-	return slices.Clone(s.buffer)
+	return slices.Clone(protocol.Seal(s.buffer))
 }

@@ -75,11 +75,8 @@ func (n *Node) asked(a *overlay.Asked) {
 		ctx, cancel := context.WithTimeout(n.asking, time.Duration(a.Left)*time.Microsecond)
 		defer cancel()
 		answer := &overlay.Answer{From: a.From, Call: a.Call}
-		result, err := n.answer(ctx, a.Body)
-		if err == nil {
-			answer.Body = protocol.AppendJSON(nil, result) // numbers that are not finite are no reason to refuse
-		}
-		if err != nil {
+		var err error
+		if answer.Body, err = n.answer(ctx, a.Body); err != nil {
 			answer.Body, answer.Code, answer.Message = nil, protocol.Unavailable, err.Error()
 			if p := (*attach.Problem)(nil); errors.As(err, &p) {
 				answer.Code, answer.Message = p.Code, p.Message
@@ -119,16 +116,17 @@ func (n *Node) reads(robot string) bool {
 
 // answer carries out what another broker asks for. It has checked the rights
 // of who asked there.
-func (n *Node) answer(ctx context.Context, body []byte) (any, error) {
+func (n *Node) answer(ctx context.Context, body []byte) ([]byte, error) {
 	var q question
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, &attach.Problem{Code: protocol.BadMessage, Message: "the question of another broker: " + err.Error()}
 	}
 	if q.Command != nil {
 		result, err := n.robots.Command(ctx, *q.Command)
-		return result, problem(err)
+		return protocol.Object(result), problem(err)
 	}
-	return n.listHere(ctx, q.List, attach.Grant{Robots: q.Robots, Token: q.Token})
+	list, err := n.listHere(ctx, q.List, attach.Grant{Robots: q.Robots, Token: q.Token})
+	return protocol.AppendJSON(nil, list), err
 }
 
 // Command carries a command to a robot of this broker, or by the broker that
@@ -148,7 +146,7 @@ func (n *Node) Command(ctx context.Context, grant attach.Grant, m protocol.Comma
 	body, err := n.askBroker(within, "", m.Robot, question{Command: &m, Robots: grant.Robots, Token: grant.Token})
 	switch {
 	case err == nil && len(body) > 0 && string(body) != "null":
-		if !json.Valid(body) {
+		if !json.Valid(protocol.JSON(body)) {
 			return nil, fmt.Errorf("the answer of the broker that reads %s is not JSON", m.Robot)
 		}
 		return body, nil

@@ -113,7 +113,7 @@ type Reading struct {
 	Interface string   // Player's name: "laser", "ranger", …
 	Index     int      // of the device
 	Time      float64  // s, as Player gives it
-	JSON      []byte   // the reading object; nil if nobody wants it
+	JSON      []byte   // the reading as an object, which is JSON or CBOR (protocol.Seal); nil if nobody wants it
 	Messages  []byte   // what it came of: see protocol.Notify; nil if nobody wants them
 	Arrived   Instant  // when it was decoded, for measuring the way; 0: not known, or of an earlier life
 	refs      int      // buffers that hold it

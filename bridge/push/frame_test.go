@@ -173,12 +173,12 @@ func TestNotFinite(t *testing.T) {
 		c.next()
 		out := s.broker.out(uint64(i + 1))
 		out.Notify(protocol.Notify{
-			Source: "b1", Seq: 1, Robot: "r 0", Time: math.Inf(-1), Reading: []byte(`{"x": null,"y":[   null,null],"text":"a \" b"}`),
-			Subscriptions: []protocol.Matched{{ID: "a", Values: []byte(`{"m":  null}`)}},
+			Source: "b1", Seq: 1, Robot: "r 0", Time: math.Inf(-1), Reading: protocol.Seal([]byte(`{"x":NaN,"y":[-Infinity,null],"text":"a \" b"}`)),
+			Subscriptions: []protocol.Matched{{ID: "a", Values: protocol.Seal([]byte(`{"m":Infinity}`))}},
 		}, time.Time{})
 		hear(pick(`map[index:0 interface: op:notify reading:map[text:a " b x:NaN y:[-Inf <nil>]] robot:r 0 seq:1 source:b1 subscriptions:[map[id:a values:map[m:+Inf]]] time:-Inf]`,
 			`{"op":"notify","source":"b1","seq":1,"robot":"r 0","interface":"","index":0,"time":null,"subscriptions":[{"id":"a","values":{"m":null}}],"reading":{"x":null,"y":[null,null],"text":"a \" b"}}`))
-		out.NotifySoon(protocol.Notify{Source: "b1", Seq: 2, Reading: []byte(`{"x": null}`)}, time.Time{})
+		out.NotifySoon(protocol.Notify{Source: "b1", Seq: 2, Reading: protocol.Seal([]byte(`{"x":NaN}`))}, time.Time{})
 		out.Flush()
 		hear(pick(`map[index:0 interface: op:notify reading:map[x:NaN] robot: seq:2 source:b1 subscriptions:[] time:0]`,
 			`{"op":"notify","source":"b1","seq":2,"robot":"","interface":"","index":0,"time":0,"subscriptions":[],"reading":{"x":null}}`))

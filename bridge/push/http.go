@@ -65,7 +65,7 @@ func answerJSON(w http.ResponseWriter, status int, body []byte) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(protocol.Plain(body)) // the client may have gone
+	_, _ = w.Write(body) // the client may have gone
 }
 
 func refuse(w http.ResponseWriter, status int, code protocol.Code, message string) {

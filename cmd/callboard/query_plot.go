@@ -175,7 +175,7 @@ func numberOf(text []byte) (float64, bool) {
 		return 0, true
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
-	return v, err == nil
+	return v, err == nil && v-v == 0 // finite
 }
 
 // save draws the picture into a file.

@@ -184,8 +184,8 @@ func (p *Program) Test(m *Machine, e *Env, slots []uint32) (bool, error) {
 	return b, nil
 }
 
-// AppendValue evaluates an expression and appends its value as JSON. What
-// fails while it runs, or names what has no reading, is null.
+// AppendValue evaluates an expression and appends its value as text for
+// protocol.Seal. What fails while it runs, or names what has no reading, is null.
 func (p *Program) AppendValue(dst []byte, m *Machine, e *Env) ([]byte, error) {
 	if !p.Ready(e) {
 		return append(dst, "null"...), nil

@@ -7,7 +7,7 @@ import (
 	"callboard/subscribe/view"
 )
 
-// appendAny appends a value that expr gave as JSON.
+// appendAny appends a value that expr gave as AppendValue does.
 func appendAny(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -23,7 +23,7 @@ func appendAny(dst []byte, v any) []byte {
 	case []float64:
 		return view.AppendFloats(dst, v)
 	case view.View:
-		return v.AppendJSON(dst)
+		return v.AppendText(dst)
 	}
 	list := reflect.ValueOf(v)
 	if list.Kind() != reflect.Slice {

@@ -8,24 +8,40 @@ import (
 )
 
 // AppendNotify appends a notification in JSON: a head of its own and the
-// reading's shared bytes. It allocates nothing.
+// reading's shared bytes. It allocates nothing if these are JSON.
 func AppendNotify(dst []byte, n *Notify) []byte {
-	return AppendNotifyTail(appendNotifyHead(dst, n), n)
-}
-
-// AppendNotifyExact appends it as exact text: see Plain.
-func AppendNotifyExact(dst []byte, n *Notify) []byte {
-	return appendNotifyTail(appendNotifyHead(dst, n), n, true)
+	return AppendNotifyTail(appendNotifyNumbers(dst, n), n)
 }
 
 // AppendNotifyHead appends it up to its reading, which comes last: what remains
-// to be appended is that and a closing brace.
+// to be appended is that, in JSON, and a closing brace.
 func AppendNotifyHead(dst []byte, n *Notify) []byte {
-	dst = appendNotifyParts(appendNotifyHead(dst, n), n, false)
+	dst = appendNotifyParts(appendNotifyNumbers(dst, n), n, false)
 	return append(dst, `,"reading":`...)
 }
 
-func appendNotifyHead(dst []byte, n *Notify) []byte {
+// AppendNotifyTail appends what follows the numbers of a notification: all
+// that is known before they are given.
+func AppendNotifyTail(dst []byte, n *Notify) []byte {
+	dst = appendNotifyParts(dst, n, false)
+	if n.Reading != nil {
+		dst = appendObject(append(dst, `,"reading":`...), n.Reading, false)
+	}
+	return append(dst, '}')
+}
+
+// AppendNotifyCBOR appends a notification in CBOR. It uses the room of text.
+func AppendNotifyCBOR(dst []byte, n *Notify, text []byte) (_, used []byte) {
+	text = append(appendNotifyParts(appendNotifyNumbers(text[:0], n), n, true), '}')
+	dst = AppendCBOR(dst, text)
+	if n.Reading != nil {
+		dst = appendCBORText(dst[:len(dst)-1], "reading") // before the end of the map
+		dst = append(AppendObjectCBOR(dst, n.Reading), cborBreak)
+	}
+	return dst, text
+}
+
+func appendNotifyNumbers(dst []byte, n *Notify) []byte {
 	dst = append(dst, `{"op":"notify","source":`...)
 	dst = AppendText(dst, n.Source)
 	dst = append(dst, `,"seq":`...)
@@ -37,29 +53,9 @@ func appendNotifyHead(dst []byte, n *Notify) []byte {
 	return dst
 }
 
-// AppendNotifyTail appends what follows the numbers of a notification: all
-// that is known before they are given.
-func AppendNotifyTail(dst []byte, n *Notify) []byte { return appendNotifyTail(dst, n, false) }
-
-func appendNotifyTail(dst []byte, n *Notify, exact bool) []byte {
-	dst = appendNotifyParts(dst, n, exact)
-	if n.Reading != nil {
-		dst = append(dst, `,"reading":`...)
-		dst = append(dst, as(n.Reading, exact)...)
-	}
-	return append(dst, '}')
-}
-
-// as returns text as it goes out.
-func as(text []byte, exact bool) []byte {
-	if exact {
-		return text
-	}
-	return Plain(text)
-}
-
-// appendNotifyParts appends what stands between the numbers and the reading.
-func appendNotifyParts(dst []byte, n *Notify, exact bool) []byte {
+// appendNotifyParts appends what stands between the numbers and the reading: as
+// JSON, or as text for Seal.
+func appendNotifyParts(dst []byte, n *Notify, words bool) []byte {
 	dst = append(dst, `,"robot":`...)
 	dst = AppendText(dst, n.Robot)
 	dst = append(dst, `,"interface":`...)
@@ -67,8 +63,8 @@ func appendNotifyParts(dst []byte, n *Notify, exact bool) []byte {
 	dst = append(dst, `,"index":`...)
 	dst = strconv.AppendInt(dst, int64(n.Index), 10)
 	dst = append(dst, `,"time":`...)
-	if exact {
-		dst = AppendExact(dst, n.Time, 64)
+	if words {
+		dst = AppendWord(dst, n.Time, 64)
 	} else {
 		dst = AppendFloat(dst, n.Time)
 	}
@@ -85,8 +81,7 @@ func appendNotifyParts(dst []byte, n *Notify, exact bool) []byte {
 			dst = strconv.AppendBool(dst, *m.State)
 		}
 		if m.Values != nil {
-			dst = append(dst, `,"values":`...)
-			dst = append(dst, as(m.Values, exact)...)
+			dst = appendObject(append(dst, `,"values":`...), m.Values, words)
 		}
 		dst = append(dst, '}')
 	}

@@ -49,6 +49,17 @@ func Operation(m any) string {
 // AppendMessage appends a message other than a notification: op first, whatever
 // its Op field says, then its fields, as AppendJSON does.
 func AppendMessage(dst []byte, m any) []byte {
+	from := len(dst)
+	return plain(appendMessage(dst, m), from)
+}
+
+// AppendMessageCBOR appends it in CBOR. It uses the room of text.
+func AppendMessageCBOR(dst []byte, m any, text []byte) (_, used []byte) {
+	text = appendMessage(text[:0], m)
+	return AppendCBOR(dst, text), text
+}
+
+func appendMessage(dst []byte, m any) []byte {
 	dst = append(dst, `{"op":`...)
 	dst = AppendText(dst, Operation(m))
 	dst, _ = appendFields(dst, reflect.ValueOf(m).Elem(), true, 0)
@@ -57,8 +68,23 @@ func AppendMessage(dst []byte, m any) []byte {
 
 // AppendJSON appends any value as encoding/json would, by the same tags, but
 // with null for numbers that are not finite (encoding/json refuses the whole
-// value), exactly (Plain), and without escaping <, > and &.
-func AppendJSON(dst []byte, v any) []byte { return appendValue(dst, reflect.ValueOf(v), 0) }
+// value), and without escaping <, > and &.
+func AppendJSON(dst []byte, v any) []byte {
+	from := len(dst)
+	return plain(appendValue(dst, reflect.ValueOf(v), 0), from)
+}
+
+// Object returns any value as an object.
+func Object(v any) []byte { return Seal(appendValue(nil, reflect.ValueOf(v), 0)) }
+
+// plain makes JSON of the text for Seal that begins in b.
+func plain(b []byte, from int) []byte {
+	text := b[from:]
+	if object := Seal(text); IsCBOR(object) {
+		return appendObject(b[:from], object, false)
+	}
+	return b
+}
 
 // maxNesting bounds the values that are encoded: no message is as deep, and a
 // value that contains itself ends.
@@ -79,9 +105,9 @@ func appendValue(dst []byte, v reflect.Value, depth int) []byte {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	case reflect.Float32:
-		return AppendExact(dst, v.Float(), 32)
+		return AppendWord(dst, v.Float(), 32)
 	case reflect.Float64:
-		return AppendExact(dst, v.Float(), 64)
+		return AppendWord(dst, v.Float(), 64)
 	case reflect.String:
 		return AppendText(dst, v.String())
 	case reflect.Interface, reflect.Pointer:
@@ -116,7 +142,7 @@ func appendMarshaler(dst []byte, v reflect.Value) ([]byte, bool) {
 		if m == nil {
 			return append(dst, "null"...), true
 		}
-		return append(dst, m...), true
+		return appendObject(dst, m, true), true
 	case json.Marshaler:
 		if b, err := m.MarshalJSON(); err == nil {
 			return append(dst, b...), true

@@ -90,13 +90,13 @@ func TestAppendJSONWhatEncodingJSONRefuses(t *testing.T) {
 	endless := &loop{}
 	endless.Next = endless
 	for want, v := range map[string]any{
-		`[ null,  null,   null,1]`: []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1},
-		`{"x":  null}`:             map[string]float32{"x": float32(math.Inf(1))},
-		`"\ufffd<>&\u0000\\"`:      "\xff<>&\x00\\",
-		`null`:                     nil,
-		`[null]`:                   []any{make(chan int)},
-		`1e+21`:                    1e21,
-		`1e-07`:                    1e-7,
+		`[null,null,null,1]`:  []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1},
+		`{"x":null}`:          map[string]float32{"x": float32(math.Inf(1))},
+		`"\ufffd<>&\u0000\\"`: "\xff<>&\x00\\",
+		`null`:                nil,
+		`[null]`:              []any{make(chan int)},
+		`1e+21`:               1e21,
+		`1e-07`:               1e-7,
 		`{"Raw":null,"Pos":{}}`: struct {
 			Raw json.RawMessage
 			Pos struct{}

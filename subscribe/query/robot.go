@@ -173,7 +173,7 @@ func (r *Robot) found(m *subscribe.Matched, matches []subscribe.Match) {
 	whole := false
 	for i := range matches {
 		s := &matches[i]
-		r.matched = append(r.matched, protocol.Matched{ID: s.ID, State: s.State, Values: s.Values})
+		r.matched = append(r.matched, protocol.Matched{ID: s.ID, State: s.State, Values: protocol.JSON(s.Values)})
 		whole = whole || s.Values == nil
 		r.tally.notified(r.query.ids[s.ID], m.Time)
 	}
@@ -182,7 +182,7 @@ func (r *Robot) found(m *subscribe.Matched, matches []subscribe.Match) {
 	}
 	r.notify = protocol.Notify{Op: protocol.OpNotify, Robot: r.name, Interface: m.Interface, Index: m.Index, Time: m.Time, Subscriptions: r.matched}
 	if whole {
-		r.notify.Reading = m.Reading
+		r.notify.Reading = protocol.JSON(m.Reading)
 	}
 	r.sink.Notify(&r.notify)
 }

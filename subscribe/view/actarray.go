@@ -49,5 +49,5 @@ var actarrayFields = with(
 	numbers("states", "", "of each, 1: idle, 2: moving, 4: braked, 8: stalled", func(a *Actarray) []float64 { return a.States }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (a *Actarray) AppendJSON(dst []byte) []byte { return appendFields(dst, a, actarrayFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (a *Actarray) AppendText(dst []byte) []byte { return appendFields(dst, a, actarrayFields) }

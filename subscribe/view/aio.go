@@ -36,5 +36,5 @@ var aioFields = with(
 	number("max", "V", "the greatest voltage; no number if there is no input", func(a *AIO) float64 { return a.Max }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (a *AIO) AppendJSON(dst []byte) []byte { return appendFields(dst, a, aioFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (a *AIO) AppendText(dst []byte) []byte { return appendFields(dst, a, aioFields) }

@@ -39,5 +39,5 @@ var blinkenlightFields = with(
 	whole("alpha", "", "0 to 255", func(b *Blinkenlight) int { return b.Alpha }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (b *Blinkenlight) AppendJSON(dst []byte) []byte { return appendFields(dst, b, blinkenlightFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (b *Blinkenlight) AppendText(dst []byte) []byte { return appendFields(dst, b, blinkenlightFields) }

@@ -82,5 +82,5 @@ var blobfinderFields = with(
 	numbers("ranges", "m", "how far each is", func(b *Blobfinder) []float64 { return b.Ranges }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (b *Blobfinder) AppendJSON(dst []byte) []byte { return appendFields(dst, b, blobfinderFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (b *Blobfinder) AppendText(dst []byte) []byte { return appendFields(dst, b, blobfinderFields) }

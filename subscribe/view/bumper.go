@@ -42,5 +42,5 @@ var bumperFields = with(
 	numbers("bumpers", "", "what each says: 0 is free; what else is the driver's, as 1 or a corner's number", func(b *Bumper) []float64 { return b.Bumpers }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (b *Bumper) AppendJSON(dst []byte) []byte { return appendFields(dst, b, bumperFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (b *Bumper) AppendText(dst []byte) []byte { return appendFields(dst, b, bumperFields) }

@@ -72,5 +72,5 @@ var coopobjectFields = with(
 	numbers("values", "", "of each sensor, raw", func(c *Coopobject) []float64 { return c.Values }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (c *Coopobject) AppendJSON(dst []byte) []byte { return appendFields(dst, c, coopobjectFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (c *Coopobject) AppendText(dst []byte) []byte { return appendFields(dst, c, coopobjectFields) }

@@ -35,5 +35,5 @@ var dioFields = with(
 	whole("bits", "", "the inputs as bits, the lowest the first", func(v *DIO) int { return v.Bits }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (v *DIO) AppendJSON(dst []byte) []byte { return appendFields(dst, v, dioFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (v *DIO) AppendText(dst []byte) []byte { return appendFields(dst, v, dioFields) }

@@ -111,5 +111,5 @@ var fiducialFields = with(
 	numbers("yaws", "rad", "the heading of each", func(f *Fiducial) []float64 { return f.Yaws }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (f *Fiducial) AppendJSON(dst []byte) []byte { return appendFields(dst, f, fiducialFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (f *Fiducial) AppendText(dst []byte) []byte { return appendFields(dst, f, fiducialFields) }

@@ -114,7 +114,7 @@ func readingsOf(t *testing.T, capture, device string) map[float64]map[string]any
 	r := NewRobot(func(a *Arrival) {
 		if a.Name == device {
 			var v map[string]any
-			if err := json.Unmarshal(a.View.AppendJSON(nil), &v); err != nil {
+			if err := json.Unmarshal([]byte(jsonOf(a.View)), &v); err != nil {
 				t.Fatal(err)
 			}
 			out[a.Time] = v

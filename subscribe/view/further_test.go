@@ -8,7 +8,6 @@ import (
 
 	"callboard/player"
 	"callboard/player/iface"
-	"callboard/subscribe/protocol"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -105,14 +104,14 @@ func TestFurther(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
 			r := NewRobot(func(a *Arrival) {
-				got = string(a.View.AppendJSON(nil))
+				got = jsonOf(a.View)
 				kinds |= a.Kind.Set()
 				if a.Have != a.Kind.Set() || a.HavePrev != 0 || a.Now.Of(a.Kind) != a.View {
 					t.Errorf("arrived %+v", a)
 				}
 			})
 			r.Arrive(player.Reading{Device: dev(tt.interf, 2), Subtype: tt.subtype, Time: 7, Payload: tt.payload})
-			if diff := cmp.Diff(tt.want, string(protocol.Plain([]byte(got)))); diff != "" {
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
 			if !json.Valid([]byte(got)) {

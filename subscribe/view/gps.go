@@ -58,5 +58,5 @@ var gpsFields = with(
 	number("utc", "s", "the time of the fix, since 1970", func(g *GPS) float64 { return g.UTC }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (g *GPS) AppendJSON(dst []byte) []byte { return appendFields(dst, g, gpsFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (g *GPS) AppendText(dst []byte) []byte { return appendFields(dst, g, gpsFields) }

@@ -44,5 +44,5 @@ var gripperFields = with(
 	whole("stored", "", "how many objects it stores", func(g *Gripper) int { return g.Stored }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (g *Gripper) AppendJSON(dst []byte) []byte { return appendFields(dst, g, gripperFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (g *Gripper) AppendText(dst []byte) []byte { return appendFields(dst, g, gripperFields) }

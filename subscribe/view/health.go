@@ -66,5 +66,5 @@ var healthFields = with(
 	number("swap_free", "", "swap space, in the unit of the driver (bytes or KiB)", func(h *Health) float64 { return h.SwapFree }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (h *Health) AppendJSON(dst []byte) []byte { return appendFields(dst, h, healthFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (h *Health) AppendText(dst []byte) []byte { return appendFields(dst, h, healthFields) }

@@ -133,5 +133,5 @@ var imuFields = with(
 	number("q3", "", "attitude as a quaternion", func(u *IMU) float64 { return u.Q3 }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (u *IMU) AppendJSON(dst []byte) []byte { return appendFields(dst, u, imuFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (u *IMU) AppendText(dst []byte) []byte { return appendFields(dst, u, imuFields) }

@@ -44,5 +44,5 @@ var irFields = with(
 	whole("nearest", "", "the number of the nearest sensor, from 0; -1 if there is none", func(v *IR) int { return v.Nearest }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (v *IR) AppendJSON(dst []byte) []byte { return appendFields(dst, v, irFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (v *IR) AppendText(dst []byte) []byte { return appendFields(dst, v, irFields) }

@@ -65,5 +65,5 @@ var joystickFields = with(
 	numbers("scale", "", "the greatest pos of each axis", func(j *Joystick) []float64 { return j.Scale }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (j *Joystick) AppendJSON(dst []byte) []byte { return appendFields(dst, j, joystickFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (j *Joystick) AppendText(dst []byte) []byte { return appendFields(dst, j, joystickFields) }

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendFloat appends f as JSON has it: the shortest text that reads back as
-// the same float64. If f is not finite it is null, exactly: see protocol.Plain.
+// the same float64. One that is not finite is a word for protocol.Seal.
 func AppendFloat(dst []byte, f float64) []byte {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
 		if f == 0 && math.Signbit(f) {
@@ -18,7 +18,7 @@ func AppendFloat(dst []byte, f float64) []byte {
 		return strconv.AppendInt(dst, int64(f), 10)
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return protocol.AppendExact(dst, f, 64)
+		return protocol.AppendWord(dst, f, 64)
 	}
 	if dst, ok := appendNarrow(dst, f); ok {
 		return dst

@@ -162,9 +162,9 @@ func (s Kinds) Has(o Kinds) bool { return s&o == o }
 // View is one reading as conditions see it: a *Laser, *Sonar, *Position and so
 // on.
 type View interface {
-	// AppendJSON appends the view as a JSON object. Numbers that are not
-	// finite are null.
-	AppendJSON(dst []byte) []byte
+	// AppendText appends the view as a JSON object; numbers that are not finite
+	// are words for protocol.Seal.
+	AppendText(dst []byte) []byte
 	// stamp notes whose reading it is.
 	stamp(time float64, index int)
 }

@@ -190,5 +190,5 @@ var laserFields = []field[Laser]{
 	whole("index", "", "the index of the device", func(l *Laser) int { return l.Index }),
 }
 
-// AppendJSON appends the view as a JSON object.
-func (l *Laser) AppendJSON(dst []byte) []byte { return appendFields(dst, l, laserFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (l *Laser) AppendText(dst []byte) []byte { return appendFields(dst, l, laserFields) }

@@ -62,5 +62,5 @@ var limbFields = with(
 	truth("collision", "a collision has stopped it", func(l *Limb) bool { return l.Collision }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (l *Limb) AppendJSON(dst []byte) []byte { return appendFields(dst, l, limbFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (l *Limb) AppendText(dst []byte) []byte { return appendFields(dst, l, limbFields) }

@@ -68,5 +68,5 @@ var localizeFields = with(
 	numbers("alphas", "", "the weight of each", func(l *Localize) []float64 { return l.Alphas }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (l *Localize) AppendJSON(dst []byte) []byte { return appendFields(dst, l, localizeFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (l *Localize) AppendText(dst []byte) []byte { return appendFields(dst, l, localizeFields) }

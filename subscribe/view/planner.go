@@ -57,5 +57,5 @@ var plannerFields = with(
 	whole("waypoints_count", "", "how many waypoints the plan has", func(p *Planner) int { return p.WaypointsCount }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (p *Planner) AppendJSON(dst []byte) []byte { return appendFields(dst, p, plannerFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (p *Planner) AppendText(dst []byte) []byte { return appendFields(dst, p, plannerFields) }

@@ -83,5 +83,5 @@ func spatial(name, unit, doc string, get func(*Position) float64) field[Position
 	return number(name, unit, doc, get).when(func(p *Position) bool { return p.spatial })
 }
 
-// AppendJSON appends the view as a JSON object.
-func (p *Position) AppendJSON(dst []byte) []byte { return appendFields(dst, p, positionFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (p *Position) AppendText(dst []byte) []byte { return appendFields(dst, p, positionFields) }

@@ -47,5 +47,5 @@ var position1DFields = with(
 	whole("status", "", "the last six as bits", func(p *Position1D) int { return p.Status }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (p *Position1D) AppendJSON(dst []byte) []byte { return appendFields(dst, p, position1DFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (p *Position1D) AppendText(dst []byte) []byte { return appendFields(dst, p, position1DFields) }

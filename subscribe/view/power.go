@@ -47,5 +47,5 @@ var powerFields = with(
 	whole("valid", "", "what the driver tells: 1 volts + 2 watts + 4 joules + 8 percent + 16 charging", func(p *Power) int { return p.Valid }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (p *Power) AppendJSON(dst []byte) []byte { return appendFields(dst, p, powerFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (p *Power) AppendText(dst []byte) []byte { return appendFields(dst, p, powerFields) }

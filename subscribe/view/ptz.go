@@ -37,5 +37,5 @@ var ptzFields = with(
 	whole("status", "", "the driver's", func(p *PTZ) int { return p.Status }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (p *PTZ) AppendJSON(dst []byte) []byte { return appendFields(dst, p, ptzFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (p *PTZ) AppendText(dst []byte) []byte { return appendFields(dst, p, ptzFields) }

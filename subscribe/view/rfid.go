@@ -47,5 +47,5 @@ var rfidFields = with(
 	numbers("types", "", "the type of each, the driver's", func(r *RFID) []float64 { return r.Types }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (r *RFID) AppendJSON(dst []byte) []byte { return appendFields(dst, r, rfidFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (r *RFID) AppendText(dst []byte) []byte { return appendFields(dst, r, rfidFields) }

@@ -275,7 +275,7 @@ func BenchmarkScan(b *testing.B) {
 		l.readLaser(data)
 		b.ReportAllocs()
 		for b.Loop() {
-			buf = l.AppendJSON(buf[:0])
+			buf = l.AppendText(buf[:0])
 		}
 		b.SetBytes(int64(len(buf)))
 	})

@@ -88,5 +88,5 @@ var sonarFields = []field[Sonar]{
 	whole("index", "", "the index of the device", func(s *Sonar) int { return s.Index }),
 }
 
-// AppendJSON appends the view as a JSON object.
-func (s *Sonar) AppendJSON(dst []byte) []byte { return appendFields(dst, s, sonarFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (s *Sonar) AppendText(dst []byte) []byte { return appendFields(dst, s, sonarFields) }

@@ -24,5 +24,5 @@ var speechFields = with(
 	text("text", "the words, up to 1024 bytes", func(s *SpeechRecognition) string { return s.Text }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (s *SpeechRecognition) AppendJSON(dst []byte) []byte { return appendFields(dst, s, speechFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (s *SpeechRecognition) AppendText(dst []byte) []byte { return appendFields(dst, s, speechFields) }

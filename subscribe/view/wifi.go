@@ -100,5 +100,5 @@ var wifiFields = with(
 	texts("ips", "the IP address of each", func(w *Wifi) []string { return w.IPs }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (w *Wifi) AppendJSON(dst []byte) []byte { return appendFields(dst, w, wifiFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (w *Wifi) AppendText(dst []byte) []byte { return appendFields(dst, w, wifiFields) }

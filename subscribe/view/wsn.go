@@ -61,5 +61,5 @@ var wsnFields = with(
 	number("battery", "", "voltage of its battery", func(w *WSN) float64 { return w.Battery }),
 )
 
-// AppendJSON appends the view as a JSON object.
-func (w *WSN) AppendJSON(dst []byte) []byte { return appendFields(dst, w, wsnFields) }
+// AppendText appends the view as the text of an object: see protocol.Seal.
+func (w *WSN) AppendText(dst []byte) []byte { return appendFields(dst, w, wsnFields) }

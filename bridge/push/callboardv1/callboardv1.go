@@ -4,10 +4,11 @@ package callboardv1
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
@@ -17,6 +18,7 @@ import (
 type Dialect struct {
 	maxSubscriptions int       // in one hello
 	texts            sync.Pool // of *[]byte: what CBOR is made of
+	converted        atomic.Pointer[converted]
 }
 
 // New returns the dialect. A hello may have so many subscriptions.
@@ -47,8 +49,8 @@ type client struct {
 
 // Receive does what a message asks for.
 func (c *client) Receive(ctx context.Context, binary bool, message []byte) error {
-	m, problem := c.decode(binary, message)
-	if len(message) > protocol.MaxMessage && !saysHello(m, message) {
+	m, text, problem := c.decode(binary, message)
+	if _, hello := m.(*protocol.Hello); len(message) > protocol.MaxMessage && !hello && !protocol.SaysHello(text) {
 		return attach.ErrTooLarge
 	}
 	if problem != nil {
@@ -58,41 +60,28 @@ func (c *client) Receive(ctx context.Context, binary bool, message []byte) error
 	return nil
 }
 
-// saysHello reports whether a message is a hello, even one that is wrong.
-func saysHello(m any, text []byte) bool {
-	if m != nil {
-		_, ok := m.(*protocol.Hello)
-		return ok
-	}
-	hello := false
-	if json.Valid(text) {
-		members(text, func(name string, value []byte) {
-			hello = hello || name == "op" && unquote(value) == protocol.OpHello
-		})
-	}
-	return hello
-}
-
-// decode reads a client's message.
-func (c *client) decode(binary bool, text []byte) (m any, problem *attach.Problem) {
+// decode reads a client's message; text is it in JSON.
+func (c *client) decode(binary bool, message []byte) (m any, text []byte, problem *attach.Problem) {
+	text = message
 	switch {
 	case !binary && c.cbor:
-		return nil, badMessage("a text frame; expected CBOR in a binary frame")
+		return nil, nil, badMessage("a text frame; expected CBOR in a binary frame")
 	case binary && !c.cbor:
-		return nil, badMessage("a binary frame; expected JSON in a text frame")
+		return nil, nil, badMessage("a binary frame; expected JSON in a text frame")
 	case c.cbor:
-		if text, problem = jsonOfCBOR(text); problem != nil {
-			return nil, problem
+		var err error
+		if text, err = protocol.AppendFromCBOR(make([]byte, 0, len(message)+len(message)/2), message); err != nil {
+			return nil, nil, badMessage("%v", err)
 		}
 	}
-	if problem = guard(text, c.dialect.maxSubscriptions); problem != nil {
-		return nil, problem
+	invalid := protocol.Guard(text, c.dialect.maxSubscriptions)
+	if invalid == nil {
+		m, invalid = protocol.Decode(text)
 	}
-	m, invalid := protocol.Decode(text)
 	if invalid != nil {
-		return nil, &attach.Problem{ID: invalid.ID, Code: invalid.Code, Message: invalid.Error()}
+		return nil, text, &attach.Problem{ID: invalid.ID, Code: invalid.Code, Message: invalid.Error()}
 	}
-	return m, nil
+	return m, text, nil
 }
 
 func badMessage(format string, args ...any) *attach.Problem {
@@ -154,46 +143,59 @@ var behind = []byte("}")
 func (c *client) Notify(to attach.Messages, n *protocol.Notify) {
 	switch {
 	case c.cbor:
-		text := c.dialect.text()
-		*text = protocol.AppendNotifyExact(*text, n)
-		c.dialect.sendCBOR(to, text)
+		text, b := c.dialect.text(), to.Begin(true)
+		b, *text = protocol.AppendNotifyCBOR(b, n, *text)
+		to.End(b)
+		c.dialect.keep(text)
 	case n.Reading == nil:
 		to.End(protocol.AppendNotify(to.Begin(false), n))
 	default:
-		to.EndWith(protocol.AppendNotifyHead(to.Begin(false), n), protocol.Plain(n.Reading), behind)
+		to.EndWith(protocol.AppendNotifyHead(to.Begin(false), n), c.dialect.json(n.Reading), behind)
 	}
 }
 
 // Send sends any other message.
 func (c *client) Send(to attach.Messages, m any) {
-	if c.cbor {
-		text := c.dialect.text()
-		*text = protocol.AppendMessage(*text, m)
-		c.dialect.sendCBOR(to, text)
+	if !c.cbor {
+		to.End(protocol.AppendMessage(to.Begin(false), m))
 		return
 	}
-	b := to.Begin(false)
-	from := len(b)
-	b = protocol.AppendMessage(b, m)
-	to.End(append(b[:from], protocol.Plain(b[from:])...))
+	text, b := c.dialect.text(), to.Begin(true)
+	b, *text = protocol.AppendMessageCBOR(b, m, *text)
+	to.End(b)
+	c.dialect.keep(text)
 }
 
 // keepBelow is how large a text may be that is kept for the next message.
 const keepBelow = 256 << 10
 
-// text returns a buffer for what CBOR is made of.
+// text returns room for what CBOR is made of.
 func (d *Dialect) text() *[]byte {
 	if text, ok := d.texts.Get().(*[]byte); ok {
-		*text = (*text)[:0]
 		return text
 	}
 	return new([]byte)
 }
 
-// sendCBOR sends JSON text as CBOR.
-func (d *Dialect) sendCBOR(to attach.Messages, text *[]byte) {
-	to.End(appendCBOR(to.Begin(true), *text))
+func (d *Dialect) keep(text *[]byte) {
 	if cap(*text) <= keepBelow {
 		d.texts.Put(text)
 	}
 }
+
+// json returns a reading in JSON. What is not, since a number is not finite, is
+// made so once for those who get it one after the other.
+func (d *Dialect) json(reading []byte) []byte {
+	if !protocol.IsCBOR(reading) {
+		return reading
+	}
+	if c := d.converted.Load(); c != nil && unsafe.SliceData(c.from) == unsafe.SliceData(reading) {
+		return c.to
+	}
+	c := &converted{reading, protocol.JSON(reading)}
+	d.converted.Store(c)
+	return c.to
+}
+
+// converted is a reading in CBOR, and in JSON.
+type converted struct{ from, to []byte }

@@ -1,4 +1,4 @@
-package callboardv1
+package protocol
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 
 func TestCBORNumbers(t *testing.T) {
 	for in, want := range map[string]string{
-		"\xf9\x3c\x00": "1", "\xf9\x00\x01": "5.960464477539063e-08", "\xf9\xc0\x00": "-2", "\xf9\x7c\x00": "  null", "\xf9\x7e\x00": " null", "\xf9\xfc\x00": "   null",
+		"\xf9\x3c\x00": "1", "\xf9\x00\x01": "5.960464477539063e-08", "\xf9\xc0\x00": "-2", "\xf9\x7c\x00": "Infinity", "\xf9\x7e\x00": "NaN", "\xf9\xfc\x00": "-Infinity",
 		"\xfa\x3f\x00\x00\x00": "0.5", "\x3b\xff\xff\xff\xff\xff\xff\xff\xff": "-18446744073709552000", "\x3b\x7f\xff\xff\xff\xff\xff\xff\xff": "-9223372036854775808",
 		"\xc0\x61\x78": `"x"`, "\x7f\x61\x78\x60\x61\x79\xff": `"xy"`, "\xf7": "null",
 	} {
-		if got, problem := jsonOfCBOR([]byte(in)); problem != nil || string(got) != want {
+		if got, problem := appendFromCBOR(nil, []byte(in), true); problem != nil || string(got) != want {
 			t.Errorf("%x: %s %v, expected %s", in, got, problem, want)
 		}
 	}
@@ -29,15 +29,15 @@ func FuzzCBOR(f *testing.F) {
 	f.Add([]byte("\x9f\xf9\x3c\x00\x20\xfb\x40\x09\x21\xfb\x54\x44\x2d\x18\xff"))
 	f.Add([]byte("\xf9\x7e\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		text, problem := jsonOfCBOR(b)
+		text, problem := AppendFromCBOR(nil, b)
 		if problem != nil {
 			return
 		}
 		if !json.Valid(text) {
 			t.Fatalf("%x gave %s", b, text)
 		}
-		again := appendCBOR(nil, text)
-		back, problem := jsonOfCBOR(again)
+		again := AppendCBOR(nil, text)
+		back, problem := AppendFromCBOR(nil, again)
 		if problem != nil || !bytes.Equal(back, text) {
 			t.Fatalf("%s came back as %s (%v)", text, back, problem)
 		}
@@ -53,7 +53,7 @@ func FuzzGuard(f *testing.F) {
 	f.Add([]byte(`{"op":"hello","subscriptions":[{"id":"a\"]"},{}],"x":[1,{"y":null}]}`))
 	f.Add([]byte(` [ 1 , "\u00e9\\" , {} , [] , -1e5,true ] `))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		guard(text, 3)
+		Guard(text, 3)
 		if !json.Valid(text) {
 			return
 		}

@@ -1,4 +1,4 @@
-package callboardv1
+package protocol
 
 import (
 	"bytes"

@@ -1,11 +1,8 @@
-package callboardv1
+package protocol
 
 import (
 	"encoding/json"
 	"fmt"
-
-	"callboard/bridge/attach"
-	"callboard/subscribe/protocol"
 )
 
 const (
@@ -13,10 +10,10 @@ const (
 	valuesMost = 1_000_000 // values in one message
 )
 
-// guard refuses messages that would take many times their bytes once decoded:
+// Guard refuses messages that would take many times their bytes once decoded:
 // a hello of 64 MiB can list 20 million empty subscriptions. It decodes
 // nothing. What is not JSON is for the decoder to tell.
-func guard(text []byte, subscriptions int) *attach.Problem {
+func Guard(text []byte, subscriptions int) *Invalid {
 	if len(text) < guardFrom {
 		return nil
 	}
@@ -24,7 +21,7 @@ func guard(text []byte, subscriptions int) *attach.Problem {
 		// The decoder stops at the fault; what comes before it must be small.
 		return guardValues(text)
 	}
-	var problem *attach.Problem
+	var problem *Invalid
 	members(text, func(name string, value []byte) {
 		if name != "subscriptions" {
 			return
@@ -32,7 +29,7 @@ func guard(text []byte, subscriptions int) *attach.Problem {
 		n := 0
 		elements(value, func([]byte) { n++ })
 		if n > subscriptions {
-			problem = &attach.Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d subscriptions in one message; expected at most %d", n, subscriptions)}
+			problem = &Invalid{Code: Overloaded, Message: fmt.Sprintf("%d subscriptions in one message; expected at most %d", n, subscriptions)}
 		}
 	})
 	if problem != nil {
@@ -42,7 +39,7 @@ func guard(text []byte, subscriptions int) *attach.Problem {
 }
 
 // guardValues counts what may be a value, that in strings too.
-func guardValues(text []byte) *attach.Problem {
+func guardValues(text []byte) *Invalid {
 	n := 0
 	for _, c := range text {
 		if c == ',' || c == '{' || c == '[' {
@@ -50,7 +47,16 @@ func guardValues(text []byte) *attach.Problem {
 		}
 	}
 	if n > valuesMost {
-		return &attach.Problem{Code: protocol.TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", valuesMost)}
+		return &Invalid{Code: TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", valuesMost)}
 	}
 	return nil
+}
+
+// SaysHello reports whether a message is a hello, even one that is wrong.
+func SaysHello(text []byte) bool {
+	hello := false
+	if json.Valid(text) {
+		members(text, func(name string, value []byte) { hello = hello || name == "op" && unquote(value) == OpHello })
+	}
+	return hello
 }

@@ -1,19 +1,17 @@
-package callboardv1
+package protocol
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"callboard/bridge/attach"
-	"callboard/subscribe/protocol"
 )
 
 // callboard.v1.cbor carries the same objects as the JSON protocol, so both
-// ways go through JSON text, without a tree in between: what is behind them is
-// the same code, and a message cannot become many times its size.
+// ways go through text, without a tree in between: what is behind them is the
+// same code, and a message cannot become many times its size.
 
 // CBOR major types (RFC 8949, 3.1), in the upper three bits.
 const (
@@ -35,21 +33,12 @@ const (
 	cborBreak      = 0xff
 )
 
-// appendCBOR appends JSON text, which must be valid, as CBOR. Arrays and
-// objects are of indefinite length: their ends are found only later. A null that
-// stands for a number becomes that number again: see protocol.AppendNotFinite.
-func appendCBOR(dst, text []byte) []byte {
-	blanks := 0 // before what comes next
+// AppendCBOR appends text, which must be valid, as CBOR: JSON, in which numbers
+// may be the words of AppendWord too. Arrays and objects are of indefinite length:
+// their ends are found only later.
+func AppendCBOR(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c == ' ' {
-			blanks++
-			i++
-			continue
-		}
-		before := blanks
-		blanks = 0
-		switch c {
+		switch c := text[i]; c {
 		case '{':
 			dst = append(dst, cborMap|cborIndefinite)
 			i++
@@ -59,37 +48,40 @@ func appendCBOR(dst, text []byte) []byte {
 		case '}', ']':
 			dst = append(dst, cborBreak)
 			i++
-		case ',', ':', '\t', '\n', '\r':
+		case ',', ':', ' ', '\t', '\n', '\r':
 			i++
 		case '"':
 			end := skipValue(text, i)
-			s := unquote(text[i:end])
-			dst = append(appendCBORHead(dst, cborText, uint64(len(s))), s...)
+			dst = appendCBORText(dst, unquote(text[i:end]))
 			i = end
 		default:
 			end := skipValue(text, i)
-			dst = appendCBORScalar(dst, string(text[i:end]), before)
+			dst = appendCBORScalar(dst, string(text[i:end]))
 			i = end
 		}
 	}
 	return dst
 }
 
-// notFinite are the halves that numbers are written as which are not finite, by
-// the blanks before null.
-var notFinite = map[int]uint16{protocol.BlanksNaN: 0x7e00, protocol.BlanksInfinite: 0x7c00, protocol.BlanksNegInfinite: 0xfc00}
+func appendCBORText(dst []byte, s string) []byte {
+	return append(appendCBORHead(dst, cborText, uint64(len(s))), s...)
+}
 
-func appendCBORScalar(dst []byte, word string, blanks int) []byte {
+func appendCBORScalar(dst []byte, word string) []byte {
+	half := func(bits uint16) []byte { return binary.BigEndian.AppendUint16(append(dst, cborFloat16), bits) }
 	switch word {
 	case "true":
 		return append(dst, cborTrue)
 	case "false":
 		return append(dst, cborFalse)
 	case "null":
-		if half, ok := notFinite[blanks]; ok {
-			return binary.BigEndian.AppendUint16(append(dst, cborFloat16), half)
-		}
 		return append(dst, cborNull)
+	case wordNaN:
+		return half(0x7e00)
+	case wordInfinite:
+		return half(0x7c00)
+	case wordNegInfinite:
+		return half(0xfc00)
 	}
 	if !strings.ContainsAny(word, ".eE") && word != "-0" {
 		if n, err := strconv.ParseUint(word, 10, 64); err == nil {
@@ -117,31 +109,40 @@ func appendCBORHead(dst []byte, major byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, major|27), n)
 }
 
-// maxNesting bounds how deep a message may be nested: none is as deep.
-const maxNesting = 64
-
-// cborReader reads CBOR from b and appends JSON to out.
+// cborReader reads CBOR from b and appends text to out.
 type cborReader struct {
-	b       []byte
-	at      int
-	out     []byte
-	problem *attach.Problem
+	b     []byte
+	at    int
+	out   []byte
+	words bool // numbers that are not finite are words; else null
+	err   error
 }
 
-// jsonOfCBOR gives the JSON text of one CBOR item. Keys must be text, byte
-// strings have no counterpart, tags are passed over.
-func jsonOfCBOR(b []byte) ([]byte, *attach.Problem) {
-	r := &cborReader{b: b, out: make([]byte, 0, len(b)+len(b)/2)}
+// AppendFromCBOR appends the JSON text of one CBOR item, in which numbers that are
+// not finite are null. Keys must be text, byte strings have no counterpart, tags
+// are passed over.
+func AppendFromCBOR(dst, b []byte) ([]byte, error) { return appendFromCBOR(dst, b, false) }
+
+func appendFromCBOR(dst, b []byte, words bool) ([]byte, error) {
+	r := &cborReader{b: b, out: dst, words: words}
 	r.item(0)
-	if r.problem == nil && r.at != len(b) {
+	if r.err == nil && r.at != len(b) {
 		r.wrong("more than one item")
 	}
-	return r.out, r.problem
+	return r.out, r.err
 }
 
 func (r *cborReader) wrong(what string) {
-	if r.problem == nil {
-		r.problem = badMessage("not CBOR as expected: %s, at byte %d; expected one map", what, r.at)
+	if r.err == nil {
+		r.err = fmt.Errorf("not CBOR as expected: %s, at byte %d; expected one map", what, r.at)
+	}
+}
+
+func (r *cborReader) float(f float64) {
+	if r.words {
+		r.out = AppendWord(r.out, f, 64)
+	} else {
+		r.out = AppendFloat(r.out, f)
 	}
 }
 
@@ -178,14 +179,14 @@ func (r *cborReader) item(depth int) {
 	if depth > maxNesting {
 		r.wrong("nested too deep")
 	}
-	if r.problem != nil {
+	if r.err != nil {
 		return
 	}
 	switch major {
 	case cborUint, cborNegint:
 		r.integer(major, info, n)
 	case cborText:
-		r.out = protocol.AppendText(r.out, r.text(info, n))
+		r.out = AppendText(r.out, r.text(info, n))
 	case cborArray:
 		r.list(info, n, depth)
 	case cborMap:
@@ -206,7 +207,7 @@ func (r *cborReader) integer(major, info byte, n uint64) {
 	case major == cborUint:
 		r.out = strconv.AppendUint(r.out, n, 10)
 	case n > math.MaxInt64:
-		r.out = protocol.AppendExact(r.out, -1-float64(n), 64)
+		r.float(-1 - float64(n))
 	default:
 		r.out = strconv.AppendInt(r.out, -1-int64(n), 10)
 	}
@@ -227,7 +228,7 @@ func (r *cborReader) text(info byte, n uint64) string {
 		return s
 	}
 	var all strings.Builder
-	for !r.broke() && r.problem == nil {
+	for !r.broke() && r.err == nil {
 		major, info, n := r.head()
 		if major != cborText || info == cborIndefinite {
 			r.wrong("a piece of a text that is none")
@@ -250,7 +251,7 @@ func (r *cborReader) broke() bool {
 // more tells whether element i of a list of n, or of one without a length,
 // comes.
 func (r *cborReader) more(info byte, n uint64, i uint64) bool {
-	if r.problem != nil {
+	if r.err != nil {
 		return false
 	}
 	if info == cborIndefinite {
@@ -281,7 +282,7 @@ func (r *cborReader) object(info byte, n uint64, depth int) {
 			r.wrong("a key that is no text")
 			return
 		}
-		r.out = append(protocol.AppendText(r.out, r.text(info, n)), ':')
+		r.out = append(AppendText(r.out, r.text(info, n)), ':')
 		r.item(depth + 1)
 	}
 	r.out = append(r.out, '}')
@@ -294,11 +295,11 @@ func (r *cborReader) simple(info byte, n uint64) {
 	case 22, 23: // null and undefined
 		r.out = append(r.out, "null"...)
 	case 25:
-		r.out = protocol.AppendExact(r.out, halfFloat(uint16(n)), 64)
+		r.float(halfFloat(uint16(n)))
 	case 26:
-		r.out = protocol.AppendExact(r.out, float64(math.Float32frombits(uint32(n))), 64)
+		r.float(float64(math.Float32frombits(uint32(n))))
 	case 27:
-		r.out = protocol.AppendExact(r.out, math.Float64frombits(n), 64)
+		r.float(math.Float64frombits(n))
 	default:
 		r.wrong("a value that JSON does not have")
 	}
