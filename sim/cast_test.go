@@ -141,10 +141,16 @@ func TestCastsLikeSteps(t *testing.T) {
 			r.measure(0)
 			c, at := &w.caster, r.Place(0)
 			c.begin(at, r.sensors[0].MaxRange, me.root.index, nil)
+			rays := c.rays(len(r.fans[0].bearings))
+			for i, b := range r.fans[0].bearings {
+				sin, cos := aim(at.A + b)
+				c.set(&rays[i], sin, cos)
+			}
+			c.follow(rays)
 			for i, b := range r.fans[0].bearings {
 				sin, cos := aim(at.A + b)
 				want, wantHit := stepped(c, sin, cos, r.sensors[0].MaxRange)
-				got, gotHit := c.cast(sin, cos)
+				got, gotHit := c.result(&rays[i])
 				if math.Abs(got-want) > 1e-9 || gotHit != wantHit {
 					t.Fatalf("sample %d: %v, expected %v", i, got, want)
 				}

@@ -8,8 +8,8 @@ type caster struct {
 	grid  *grid
 	layer uint8 // that rays see
 
-	x, y, z          float64 // where rays start: cells, cells, m
-	regionX, regionY int32   // of that place
+	x, y, z float64  // where rays start: cells, cells, m
+	frames  [8]frame // by octant: 1 for down x, 2 for down y, 4 for y first
 
 	length  float64          // of rays, m
 	reach   float64          // the same in cells
@@ -35,7 +35,7 @@ const maxReach = 1 << 24
 func (c *caster) begin(at Pose, length float64, own int32, pick func(*tile) bool) {
 	scale := c.grid.perMetre
 	c.x, c.y, c.z = clamp(at.X*scale, -maxCell, maxCell), clamp(at.Y*scale, -maxCell, maxCell), at.Z
-	c.regionX, c.regionY = int32(c.x)>>regionBits, int32(c.y)>>regionBits
+	c.turn()
 	c.length, c.reach, c.perCell = length, math.Min(length*scale, maxReach), 1/scale
 	c.own, c.pick = own, pick
 	c.begun++
@@ -51,20 +51,49 @@ func aim(a float64) (sin, cos float64) {
 	return math.Sincos(a)
 }
 
-// ray is a ray on its way. Its axes are turned so that the longer one is first:
-// u. Its place, its balance and the steps left are Stage's after each region, and
-// so is their drift from the true line.
+// frame is how the rays of an octant see the grid: the axis along which they go
+// farther comes first, and both are turned so that rays go up. The cells of an
+// axis that is turned round are counted from -1 on: its mirror is -1, else it
+// is 0.
+type frame struct {
+	axis             int32 // that u is: 0 is x, 1 is y
+	mirrorU, mirrorV int32
+	u, v             float64 // where rays start, cells
+}
+
+// ray is a ray on its way, in the frame of its octant. Its place, its balance and
+// the steps left are Stage's after each region, and so is their drift from the
+// true line.
 type ray struct {
 	walk
-	u, v         float64 // cells
-	left         int32   // steps
-	balance      int32   // of the walk
-	rise, run    float64 // of the true line: cells along v for one along u, along u for one along v
-	perU, perV   float64 // the way for a cell along each axis
-	fromU, fromV float64 // where it starts
+	u, v      float64 // cells
+	rise, run float64 // of the true line: cells along v for one along u, along u for one along v
+	per       float64 // the way for a cell along the axis that is measured
 
-	regionU, regionV int32 // that it is in
-	hit              *tile // at the end
+	left         int32 // steps
+	cellU, cellV int32 // of its place
+	octant       int32
+	hit          *tile // at the end
+}
+
+// turn sets the frames of the octants.
+func (c *caster) turn() {
+	for i := range c.frames {
+		f := &c.frames[i]
+		mirrorX, mirrorY := -int32(i&1), -int32(i>>1&1)
+		x, y := c.x, c.y
+		if mirrorX != 0 {
+			x = -x
+		}
+		if mirrorY != 0 {
+			y = -y
+		}
+		if f.axis = int32(i >> 2); f.axis == 0 {
+			f.u, f.v, f.mirrorU, f.mirrorV = x, y, mirrorX, mirrorY
+		} else {
+			f.u, f.v, f.mirrorU, f.mirrorV = y, x, mirrorY, mirrorX
+		}
+	}
 }
 
 // set makes r a ray in a direction.
@@ -72,25 +101,26 @@ func (c *caster) set(r *ray, sin, cos float64) {
 	dx, dy := int32(c.reach*cos), int32(c.reach*sin)
 	mirrorX, mirrorY := negative(cos), negative(sin)
 	ax, ay := dx^mirrorX-mirrorX, dy^mirrorY-mirrorY
-	perBoth := 1 / (sin * cos)
+	perBoth := math.Abs(1 / (sin * cos))
+	r.octant = mirrorX&1 | mirrorY&2
 	r.hit, r.left = nil, ax+ay
 	if ay > ax {
-		r.axis = 1
-		r.du, r.dv, r.mirrorU, r.mirrorV = 2*ay, 2*ax, mirrorY, mirrorX
+		r.octant |= 4
 		// Stage steps along y if its balance is not below 0, that is if the
 		// complement is.
-		r.balance = ax - ay - 1
-		r.fromU, r.fromV, r.regionU, r.regionV = c.y, c.x, c.regionY, c.regionX
+		r.du, r.dv, r.balance = 2*ay, 2*ax, ax-ay-1
 		sin, cos = cos, sin
 	} else {
-		r.axis = 0
-		r.du, r.dv, r.mirrorU, r.mirrorV = 2*ax, 2*ay, mirrorX, mirrorY
-		r.balance = ay - ax
-		r.fromU, r.fromV, r.regionU, r.regionV = c.x, c.y, c.regionX, c.regionY
+		r.du, r.dv, r.balance = 2*ax, 2*ay, ay-ax
 	}
-	r.u, r.v = r.fromU, r.fromV
+	r.per = math.Abs(sin * perBoth)
+	if ax == ay {
+		r.per = math.Abs(cos * perBoth)
+	}
 	r.rise, r.run = sin*sin*perBoth, cos*cos*perBoth
-	r.perU, r.perV = sin*perBoth, cos*perBoth
+	f := &c.frames[r.octant&7]
+	r.u, r.v = f.u, f.v
+	r.cellU, r.cellV = int32(f.u)+f.mirrorU, int32(f.v)+f.mirrorV
 }
 
 // negative returns -1, which has all bits, for what is below 0, and else 0.
@@ -108,203 +138,245 @@ func (c *caster) cast(sin, cos float64) (float64, *tile) {
 // rays returns rays to set, which are good until it is called again.
 func (c *caster) rays(n int) []ray {
 	if len(c.fan) < n {
-		c.fan, c.going = make([]ray, n), make([]int32, 0, n)
+		c.fan, c.going = make([]ray, n), make([]int32, n)
 	}
 	return c.fan[:n]
 }
 
-// follow takes rays to their ends, each a region in turn: a piece of a ray depends
-// on the one before, but not on other rays, so the processor works at several at
-// once. Neighbours are mostly in the same region, which is looked up once for a
-// run of them.
+// follow takes rays to their ends, octant by octant.
 func (c *caster) follow(rays []ray) {
-	going := c.going[:0]
-	for i := range rays {
-		if rays[i].left > 0 {
-			going = append(going, int32(i))
+	for begin, end := 0, 0; begin < len(rays); begin = end {
+		octant := rays[begin].octant
+		for end = begin + 1; end < len(rays) && rays[end].octant == octant; end++ {
 		}
-	}
-	for len(going) > 0 {
-		left := going[:0]
-		for begin, end := 0, 0; begin < len(going); begin = end {
-			r := &rays[going[begin]]
-			for end = begin + 1; end < len(going) && r.beside(&rays[going[end]]); end++ {
-			}
-			left = c.further(rays, going[begin:end], left)
-		}
-		going = left
+		s := sweep{caster: c, frame: c.frames[octant&7], rays: rays[begin:end], going: c.going[: 0 : end-begin]}
+		s.follow()
 	}
 }
 
-// beside reports whether two rays are in the same region and have the same
-// longer axis.
-func (r *ray) beside(o *ray) bool {
-	return r.regionU == o.regionU && r.regionV == o.regionV && r.axis == o.axis
+// sweep is the rays of an octant that are under way. They take turns, a region
+// each: a piece of a ray depends on the one before, but not on other rays, so the
+// processor works at several at once. Neighbours are mostly in the same region,
+// which is looked up once for a run of them.
+type sweep struct {
+	*caster
+	frame
+	rays  []ray
+	going []int32 // which rays are not at their ends
+	at    int     // of going: the next one in this turn
+	kept  int     // of going: those that go on in the next turn
+
+	super          *superregion // looked up last
+	superU, superV int32
 }
 
-// further takes rays that are beside each other out of their region, and appends
-// those that go on from there.
-func (c *caster) further(rays []ray, run, left []int32) []int32 {
-	r := &rays[run[0]]
-	g := c.grid.region(r.axis, r.regionU, r.regionV)
-	if g == nil || g.tiles == nil {
-		for _, i := range run {
-			if c.grid.jump(&rays[i]) {
-				left = append(left, i)
+// follow takes rays to their ends.
+func (s *sweep) follow() {
+	for i := range s.rays {
+		if s.rays[i].left > 0 {
+			s.going = append(s.going, int32(i))
+		}
+	}
+	s.superAt(0, 0)
+	for len(s.going) > 0 {
+		for s.at, s.kept = 0, 0; s.at < len(s.going); {
+			r := &s.rays[s.going[s.at]]
+			switch g := s.region(r.cellU>>regionBits, r.cellV>>regionBits); {
+			case g == nil || g.tiles == nil:
+				s.jump(r.cellU, r.cellV)
+			case s.look(g) == nil:
+				s.pass(r.cellU, r.cellV)
+			default:
+				s.search(g, r.cellU, r.cellV)
 			}
 		}
-		return left
+		s.going = s.going[:s.kept]
 	}
-	seen := g.seen
-	if g.begun != c.begun {
-		seen = c.look(g)
+}
+
+// within reports whether the ray is in the region of a cell.
+func (r *ray) within(u, v int32) bool { return uint32((r.cellU^u)|(r.cellV^v)) < side }
+
+// superAt returns a superregion, nil if there is none.
+func (s *sweep) superAt(u, v int32) *superregion {
+	s.superU, s.superV = u, v
+	x, y := u^s.mirrorU, v^s.mirrorV
+	if s.axis != 0 {
+		x, y = y, x
 	}
-	if seen == nil {
-		for _, i := range run {
-			r := &rays[i]
-			u, v := r.within()
-			if r.move(r.out(u, v, r.balance)) {
-				left = append(left, i)
-			}
-		}
-		return left
+	s.super = s.grid.super(x, y)
+	return s.super
+}
+
+// region returns a region, nil if there is none.
+func (s *sweep) region(u, v int32) *region {
+	if u>>superBits != s.superU || v>>superBits != s.superV {
+		s.superAt(u>>superBits, v>>superBits)
 	}
-	for _, i := range run {
+	if s.super == nil {
+		return nil
+	}
+	x, y := u^s.mirrorU, v^s.mirrorV
+	if s.axis != 0 {
+		x, y = y, x
+	}
+	return &s.super.regions[y&regionMask<<superBits|x&regionMask]
+}
+
+// pass takes the next rays, as far as they are in the region of a cell, out of it.
+func (s *sweep) pass(u, v int32) {
+	rays, going, at, kept, mirrorU, mirrorV := s.rays, s.going, s.at, s.kept, s.mirrorU, s.mirrorV
+	for ; at < len(going); at++ {
+		i := going[at]
 		r := &rays[i]
-		u, v := r.within()
-		m, n, hit := r.find(&seen.marks, u, v, r.balance)
-		if !hit {
-			m, n = r.out(u, v, r.balance)
+		if !r.within(u, v) {
+			break
 		}
-		switch goes := r.move(m, n); {
-		case !goes:
-		case !hit:
-			left = append(left, i)
-		default:
-			if r.hit = seen; seen.part == united {
-				r.hit = c.earliest(g, r.axis, (u+m)^r.mirrorU&regionMask, (v+n)^r.mirrorV&regionMask)
-			}
+		m, n := r.out(r.cellU&regionMask, r.cellV&regionMask)
+		if r.move(m, n, mirrorU, mirrorV); r.left > 0 {
+			going[kept] = i
+			kept++
 		}
 	}
-	return left
+	s.at, s.kept = at, kept
 }
 
-// within returns the ray's cell in its region, in the ray's direction.
-func (r *ray) within() (u, v int32) {
-	return (int32(r.u) ^ r.mirrorU) & regionMask, (int32(r.v) ^ r.mirrorV) & regionMask
+// search does the same where there is something that may be hit.
+func (s *sweep) search(g *region, u, v int32) {
+	rays, going, at, kept, mirrorU, mirrorV := s.rays, s.going, s.at, s.kept, s.mirrorU, s.mirrorV
+	marks := &g.seen.marks
+	lines, us, vs := &marks.lines[s.axis&1], marks.used[s.axis&1^1], marks.used[s.axis&1]
+	for ; at < len(going); at++ {
+		i := going[at]
+		r := &rays[i]
+		if !r.within(u, v) {
+			break
+		}
+		u, v := r.cellU&regionMask, r.cellV&regionMask
+		m, n := r.out(u, v)
+		if ahead := first(us, u, mirrorU); ahead <= m && first(vs, v, mirrorV) <= n {
+			if toU, toV, hit := r.find(lines, vs, u, v, ahead, mirrorU, mirrorV); hit {
+				if r.move(toU, toV, mirrorU, mirrorV); r.left > 0 {
+					if r.hit = g.seen; r.hit.part == united {
+						r.hit = s.earliest(g, s.axis, (u+toU)^mirrorU&regionMask, (v+toV)^mirrorV&regionMask)
+					}
+				}
+				continue
+			}
+		}
+		if r.move(m, n, mirrorU, mirrorV); r.left > 0 {
+			going[kept] = i
+			kept++
+		}
+	}
+	s.at, s.kept = at, kept
 }
 
-// move makes steps along each axis, and reports whether there are any left: a
-// cell counts only if there are.
-func (r *ray) move(m, n int32) bool {
+// move makes steps along each axis. A cell counts only if there are any left then.
+func (r *ray) move(m, n, mirrorU, mirrorV int32) {
 	r.left -= m + n
 	r.balance += m*r.dv - n*r.du
-	r.u += float64(m ^ r.mirrorU - r.mirrorU)
-	r.v += float64(n ^ r.mirrorV - r.mirrorV)
-	r.regionU, r.regionV = int32(r.u)>>regionBits, int32(r.v)>>regionBits
-	return r.left > 0
+	u, v := r.u+float64(m), r.v+float64(n)
+	r.u, r.v = u, v
+	r.cellU, r.cellV = int32(u)+mirrorU, int32(v)+mirrorV
 }
 
 // result returns how far a ray came, and what it hit.
 func (c *caster) result(r *ray) (float64, *tile) {
+	f := &c.frames[r.octant&7]
 	switch {
 	case r.hit == nil:
 		return c.length, nil
 	case r.du == r.dv:
-		return math.Abs((r.v-r.fromV)*r.perV) * c.perCell, r.hit // along y
+		return (r.v - f.v) * r.per * c.perCell, r.hit // along y
 	}
-	return math.Abs((r.u-r.fromU)*r.perU) * c.perCell, r.hit
-}
-
-// superAt is super for an axis that comes first.
-func (g *grid) superAt(axis uint8, u, v int32) *superregion {
-	if axis == 0 {
-		return g.super(u, v)
-	}
-	return g.super(v, u)
-}
-
-// region returns a region, nil if there is none.
-func (g *grid) region(axis uint8, u, v int32) *region {
-	if axis != 0 {
-		u, v = v, u
-	}
-	s := g.super(u>>superBits, v>>superBits)
-	if s == nil {
-		return nil
-	}
-	return &s.regions[v&regionMask<<superBits|u&regionMask]
+	return (r.u - f.u) * r.per * c.perCell, r.hit
 }
 
 // nothing is what is drawn in a superregion that there is not.
 var nothing [side]uint32
 
-// jump goes on from border to border over regions in which nothing is drawn. It
-// reports whether the ray gets to one in which something is.
-func (g *grid) jump(r *ray) bool {
-	u, v, left := r.u, r.v, r.left
-	stepU, stepV := float64((r.mirrorU|1)*side), float64((r.mirrorV|1)*side)
-	besideU, besideV := stepU*r.rise, stepV*r.run
-	// The next crossings of borders between regions along each axis: where, and
-	// how far along both axes.
-	toU, toV := ahead(u, r.mirrorU), ahead(v, r.mirrorV)
-	acrossU, acrossV := u+toU, v+toU*r.rise
-	upU, upV := u+toV*r.run, v+toV
-	across, up := math.Abs(toU)+math.Abs(toU*r.rise), math.Abs(toV*r.run)+math.Abs(toV)
-	perAcross, perUp := side+math.Abs(besideU), side+math.Abs(besideV)
-	steep := r.axis != 0
-	regionU, regionV := r.regionU, r.regionV
-	for {
-		superU, superV := regionU>>superBits, regionV>>superBits
-		drawn := &nothing
-		if s := g.superAt(r.axis, superU, superV); s != nil {
-			drawn = &s.drawn[r.axis&1]
-		} else if g.leaves(r, superU, superV) {
-			return false
+// jump takes the next rays, as far as they are in the region of a cell, in which
+// nothing is drawn, from border to border to a region in which something is.
+func (s *sweep) jump(u, v int32) {
+	for ; s.at < len(s.going); s.at++ {
+		i := s.going[s.at]
+		r := &s.rays[i]
+		if !r.within(u, v) {
+			return
 		}
-		for regionU>>superBits == superU && regionV>>superBits == superV {
-			if drawn[regionV&regionMask]>>uint(regionU&regionMask)&1 != 0 {
-				r.u, r.v, r.left, r.regionU, r.regionV = u, v, left, regionU, regionV
-				return true
-			}
-			if across < up || steep && across == up { // at a corner Stage crosses along y first
-				u, v = acrossU, acrossV
-				left = int32(float64(left) - across)
-				up -= across
-				acrossU, acrossV = u+stepU, v+besideU
-				across = perAcross
-			} else {
-				u, v = upU, upV
-				left = int32(float64(left) - up)
-				across -= up
-				upU, upV = u+besideV, v+stepV
-				up = perUp
-			}
-			if left <= 0 {
-				return false
-			}
-			regionU, regionV = int32(u)>>regionBits, int32(v)>>regionBits
+		if s.leap(r) {
+			s.going[s.kept] = i
+			s.kept++
 		}
 	}
 }
 
-// ahead returns how far it is to the border of a region along an axis. To the
-// left and below that is where the last cell of the next region begins.
-func ahead(v float64, mirror int32) float64 {
-	corner := float64(int32(v) &^ regionMask)
-	if mirror != 0 {
-		return corner - v - 1
+// leap goes on from border to border. It reports whether the ray gets to a region
+// in which something is drawn.
+func (s *sweep) leap(r *ray) bool {
+	u, v, left := r.u, r.v, r.left
+	mirrorU, mirrorV := s.mirrorU, s.mirrorV
+	steep := s.axis != 0
+	// The next crossings of borders between regions along each axis: where, and how
+	// far along both axes. Where an axis is turned round a border is a cell later.
+	acrossU := float64((r.cellU | regionMask) + 1 - mirrorU)
+	upV := float64((r.cellV | regionMask) + 1 - mirrorV)
+	toU, toV := acrossU-u, upV-v
+	besideU, besideV := side*r.run, side*r.rise
+	acrossV, upU := v+toU*r.rise, u+toV*r.run
+	across, up := toU+toU*r.rise, toV*r.run+toV
+	perAcross, perUp := side+besideV, besideU+side
+	fromU, fromV := s.superU<<(regionBits+superBits), s.superV<<(regionBits+superBits)
+	drawn := &nothing
+	if s.super != nil {
+		drawn = &s.super.drawn[s.axis&1]
 	}
-	return corner + side - v
+	for {
+		if across < up || steep && across == up { // at a corner Stage crosses along y first
+			u, v = acrossU, acrossV
+			left = int32(float64(left) - across)
+			up -= across
+			across = perAcross
+			acrossU += side
+			acrossV += besideV
+		} else {
+			u, v = upU, upV
+			left = int32(float64(left) - up)
+			across -= up
+			up = perUp
+			upU += besideU
+			upV += side
+		}
+		if left <= 0 {
+			return false
+		}
+		cellU, cellV := int32(u)+mirrorU, int32(v)+mirrorV
+		if uint32((cellU-fromU)|(cellV-fromV)) >= side*side {
+			superU, superV := cellU>>(regionBits+superBits), cellV>>(regionBits+superBits)
+			fromU, fromV = superU<<(regionBits+superBits), superV<<(regionBits+superBits)
+			drawn = &nothing
+			if s.superAt(superU, superV) != nil {
+				drawn = &s.super.drawn[s.axis&1]
+			} else if s.leaves(superU, superV) {
+				return false
+			}
+		}
+		if drawn[(cellV^mirrorV)>>regionBits&regionMask]>>uint((cellU^mirrorU)>>regionBits&regionMask)&1 != 0 {
+			r.u, r.v, r.left, r.cellU, r.cellV = u, v, left, cellU, cellV
+			return true
+		}
+	}
 }
 
 // leaves reports whether a ray in a superregion has only such before it in
 // which nothing has been drawn.
-func (g *grid) leaves(r *ray, superU, superV int32) bool {
+func (s *sweep) leaves(superU, superV int32) bool {
+	g := s.grid
 	low, high := [2]int32{g.minX, g.minY}, [2]int32{g.maxX, g.maxY}
-	at, mirror := [2]int32{superU, superV}, [2]int32{r.mirrorU, r.mirrorV}
+	at, mirror := [2]int32{superU ^ s.mirrorU, superV ^ s.mirrorV}, [2]int32{s.mirrorU, s.mirrorV}
 	for i := range at {
-		if j := i ^ int(r.axis&1); mirror[i] == 0 && at[i] > high[j] || mirror[i] != 0 && at[i] < low[j] {
+		if j := i ^ int(s.axis&1); mirror[i] == 0 && at[i] > high[j] || mirror[i] != 0 && at[i] < low[j] {
 			return true
 		}
 	}
@@ -317,6 +389,9 @@ const united = -1
 // look returns what rays may hit in a region, nil if nothing: a tile of it, or
 // one that is made of several. It is the same for all rays from one place.
 func (c *caster) look(g *region) *tile {
+	if g.begun == c.begun {
+		return g.seen
+	}
 	g.begun, g.seen = c.begun, nil
 	for t := g.tiles; t != nil; t = t.next {
 		switch {
@@ -368,7 +443,7 @@ func (t *tile) add(o *tile) {
 
 // earliest returns which of the tiles that rays may hit was drawn first in a
 // cell.
-func (c *caster) earliest(g *region, axis uint8, u, v int32) *tile {
+func (c *caster) earliest(g *region, axis, u, v int32) *tile {
 	var found *tile
 	for t := g.tiles; t != nil; t = t.next {
 		if t.lines[axis&1][v]>>uint(u)&1 != 0 && c.sees(t) && (found == nil || t.stamp < found.stamp || t.stamp == found.stamp && t.part < found.part) {

@@ -2,16 +2,14 @@ package sim
 
 import "math/bits"
 
-// walk is what a ray's steps from cell to cell follow from. In a region cells are
-// counted in the ray's direction, so that all steps go up.
+// walk is what a ray's steps from cell to cell follow from.
 //
 // There is a balance between the axes: below 0 the next step is along u and adds
 // dv to it, else it is along v and takes du. So how many steps there are along
 // one axis before some step along the other follows by a division.
 type walk struct {
-	axis             uint8 // that u is: 0 is x, 1 is y
-	du, dv           int32 // twice the extents
-	mirrorU, mirrorV int32 // -1 if the ray goes down the axis, else 0
+	du, dv  int32 // twice the extents
+	balance int32
 }
 
 // alongV returns how many steps along v there are before the nth one along u.
@@ -28,31 +26,29 @@ func (w *walk) alongU(balance, n int32) int32 {
 }
 
 // out returns how many steps it takes from a cell out of its region.
-func (w *walk) out(u, v, balance int32) (m, n int32) {
-	if n = w.alongV(balance, side-u); n < side-v {
-		return side - u, n
+func (w *walk) out(u, v int32) (m, n int32) {
+	if across := w.balance + w.dv*(side-1-u) + w.du; across < w.du*(side-v) {
+		return side - u, int32(uint32(across) / uint32(w.du)) // alongV
 	}
-	return w.alongU(balance, side-v), side - v
+	return w.alongU(w.balance, side-v), side - v
 }
 
 // find returns how many steps it takes from a cell to the first one with a mark
-// of t; false if it leaves the region first.
-func (w *walk) find(t *marks, u, v, balance int32) (m, n int32, hit bool) {
-	lines, us, vs := &t.lines[w.axis&1], t.used[w.axis&1^1], t.used[w.axis&1]
-	fromU, fromV := u, v
+// in lines of a region, vs of which have some; false if it leaves the region
+// first. The first column with a mark is so far ahead.
+func (w *walk) find(lines *[side]uint32, vs uint32, u, v, ahead, mirrorU, mirrorV int32) (m, n int32, hit bool) {
+	fromU, fromV, balance := u, v, w.balance
 	// On to the first column with a mark, then to the first such row: there a
 	// ray often hits.
-	if m = first(us, u, w.mirrorU); m > 0 {
-		if u += m; u >= side {
-			return 0, 0, false
-		}
-		n = w.alongV(balance, m)
+	if ahead > 0 {
+		u += ahead
+		n = w.alongV(balance, ahead)
 		if v += n; v >= side {
 			return 0, 0, false
 		}
-		balance += m*w.dv - n*w.du
+		balance += ahead*w.dv - n*w.du
 	}
-	if n = first(vs, v, w.mirrorV); n > 0 {
+	if n = first(vs, v, mirrorV); n > 0 {
 		if v += n; v >= side {
 			return 0, 0, false
 		}
@@ -66,7 +62,7 @@ func (w *walk) find(t *marks, u, v, balance int32) (m, n int32, hit bool) {
 	steps := w.alongU(balance, 1)
 	run := int32(uint32(w.du) / uint32(max(w.dv, 1))) // between two steps along v there are so many along u, or one more
 	for {
-		if m = first(lines[(v^w.mirrorV)&regionMask], u, w.mirrorU); m <= steps && m < side {
+		if m = first(lines[(v^mirrorV)&regionMask], u, mirrorU); m <= steps && m < side {
 			return u + m - fromU, v - fromV, true
 		}
 		u += steps
