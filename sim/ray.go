@@ -254,7 +254,7 @@ func (s *sweep) search(g *region, u, v int32) {
 		}
 		u, v := r.cellU&regionMask, r.cellV&regionMask
 		m, n := r.out(u, v)
-		if ahead := first(us, u, mirrorU); (m-ahead)|(n-first(vs, v, mirrorV)) >= 0 {
+		if ahead := first(us, u, mirrorU); ahead <= m && first(vs, v, mirrorV) <= n {
 			if toU, toV, hit := r.find(lines, vs, u, v, ahead, mirrorU, mirrorV); hit {
 				if r.move(toU, toV, mirrorU, mirrorV); r.left > 0 {
 					if r.hit = g.seen; r.hit.part == united {
