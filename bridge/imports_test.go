@@ -15,13 +15,14 @@ import (
 )
 
 // rooms says which rooms each room may import beside itself: imports run one
-// way, so that the folders are the architecture. The longest prefix counts.
+// way, so that the folders are the architecture. The longest prefix counts. What
+// may import what within a room, siblings says.
 var rooms = map[string][]string{
 	"cmd":                     {"bridge", "clients", "sim", "subscribe", "player", "worlds"},
 	"bridge":                  {"subscribe", "player"},
 	"bridge/overlay":          {"subscribe/protocol"},
 	"bridge/attach":           {"subscribe/protocol"},
-	"bridge/push/callboardv1": {"bridge/attach", "subscribe/protocol"},
+	"bridge/push/callboardv1": {"subscribe/protocol"},
 	"clients/go":              {"subscribe/protocol", "player/deadline"},
 	"clients/web":             {},
 	"sim":                     {"player/problem"},
@@ -32,8 +33,55 @@ var rooms = map[string][]string{
 	"worlds":                  {},
 }
 
-// apart are rooms that do not use the other packages of the folder they are in.
-var apart = []string{"bridge/overlay", "bridge/attach", "bridge/push/callboardv1", "subscribe/protocol", "clients/go"}
+// siblings says which packages of its own room a package may import, beside
+// what all of the room may (shared): none, if it is not listed. Names are
+// relative to the room; "." is the package that has the room's name. Packages for
+// tests (…test) may import all of their room.
+var siblings = map[string]map[string]string{
+	"bridge": {
+		".":                "attach beacon config gateway link node overlay push robots spool",
+		"gateway":          "config",
+		"link":             "link/frame overlay",
+		"link/frame":       "overlay",
+		"node":             "attach link overlay robots",
+		"push":             "attach push/callboardv1",
+		"push/callboardv1": "attach",
+		"spool":            "overlay",
+	},
+	"cmd": {
+		"callboard":       "callboard/bench",
+		"callboard/bench": "callboard/bench/network",
+	},
+	"player": {
+		"client":    "deadline iface",
+		"floorplan": "iface server",
+		"foxglove":  "iface",
+		"iface":     "xdr",
+		"playercfg": "problem/lexer",
+		"playerlog": "iface",
+		"replay":    "iface run server",
+		"run":       "foxglove iface mcap playerlog regular",
+		"server":    "deadline iface listener",
+	},
+	"sim": {
+		".":         "worldfile",
+		"simdriver": ". worldfile",
+	},
+	"subscribe": {
+		".":         "condition protocol view",
+		"condition": "protocol view",
+		"query":     ". condition protocol view",
+		"view":      "protocol",
+	},
+	"worlds": {"internal/drawworlds": "internal/draw"},
+}
+
+// shared are the packages that all of a room may import: words and tools that
+// import nothing else of it.
+var shared = map[string]string{
+	"bridge": "clock lograte metric",
+	"player": ". problem",
+}
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
 var pure = []string{"player/problem", "player/problem/lexer", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface"}
@@ -64,7 +112,7 @@ func packages(t *testing.T) []listed {
 	}
 }
 
-// room gives the longest listed prefix of a package's path.
+// room returns the longest listed prefix of a package's path.
 func room(path string) string {
 	for path = strings.TrimPrefix(path, "callboard/"); path != ""; {
 		if _, ok := rooms[path]; ok {
@@ -96,11 +144,69 @@ func TestImportsRunOneWay(t *testing.T) {
 				continue
 			}
 			allowed := slices.ContainsFunc(rooms[from], func(r string) bool { return path == r || strings.HasPrefix(path, r+"/") })
-			// A package deep in a room may use the room's own packages.
-			top, _, _ := strings.Cut(from, "/")
-			sibling := strings.HasPrefix(path, top+"/") || path == top
-			if !allowed && (!sibling || slices.Contains(apart, from)) {
+			if !allowed && top(path) != top(from) {
 				t.Errorf("%s imports %s: %s may import only %v", p.ImportPath, imported, from, rooms[from])
+			}
+		}
+	}
+}
+
+// top returns the room of a path that is at the top of the module.
+func top(path string) string {
+	name, _, _ := strings.Cut(path, "/")
+	return name
+}
+
+// TestSiblings: within a room, packages import what the table says, and the
+// table says no more than they do.
+func TestSiblings(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		path := strings.TrimPrefix(p.ImportPath, "callboard/")
+		in := top(path)
+		may := strings.Fields(siblings[in][within(in, path)])
+		for _, imported := range p.Imports {
+			other, ours := strings.CutPrefix(imported, "callboard/")
+			if !ours || top(other) != in || strings.HasSuffix(path, "test") {
+				continue
+			}
+			name := within(in, other)
+			used[path+" "+name] = true
+			if all := slices.Contains(strings.Fields(shared[in]), name); all == slices.Contains(may, name) {
+				t.Errorf("%s imports %s; within %s it may import %v, and like all there %s", path, other, in, may, shared[in])
+			}
+		}
+	}
+	for in, packages := range siblings {
+		for name, may := range packages {
+			for _, other := range strings.Fields(may) {
+				if path := filepath.Join(in, name); !used[path+" "+other] {
+					t.Errorf("%s imports %s no more: take it off the list", path, other)
+				}
+			}
+		}
+	}
+}
+
+// within returns a package's name within its room.
+func within(room, path string) string {
+	if path == room {
+		return "."
+	}
+	return strings.TrimPrefix(path, room+"/")
+}
+
+// TestSharedImportNothing: what all of a room may import imports nothing else of it.
+func TestSharedImportNothing(t *testing.T) {
+	for _, p := range packages(t) {
+		path := strings.TrimPrefix(p.ImportPath, "callboard/")
+		in := top(path)
+		if !slices.Contains(strings.Fields(shared[in]), within(in, path)) {
+			continue
+		}
+		for _, imported := range p.Imports {
+			if other, ours := strings.CutPrefix(imported, "callboard/"); ours && top(other) == in {
+				t.Errorf("%s imports %s, though all of %s may import it", path, other, in)
 			}
 		}
 	}
