@@ -321,3 +321,58 @@ func TestRequirementsAreStored(t *testing.T) {
 		t.Errorf("the broker logged: %s", log)
 	}
 }
+
+// TestLinksComeAndGo: links are made and given up while notifications flow, in the
+// end all of the broker that a program hangs on. It gets each notification once, in
+// order, and no gap.
+func TestLinksComeAndGo(t *testing.T) {
+	robot := playertest.Fake(t, playertest.Good)
+	all := row(t, 3, map[int]config.Player{2: {Address: robot.Addr(), Robot: "r0"}})
+	b1, b2, b3 := all[0], all[1], all[2]
+	steps := []func() error{
+		func() error { return errors.Join(b1.SetNeighbours(b2, b3), b3.SetNeighbours(b2, b1)) }, // a triangle
+		func() error { return b1.SetNeighbours(b3) },
+		func() error { return b1.SetNeighbours(b2, b3) },
+		func() error { return b3.SetNeighbours(b2) },
+		func() error {
+			return errors.Join(b1.SetNeighbours(), b1.SetNeighbours(b2), b1.SetNeighbours(), b1.SetNeighbours(b2, b3))
+		},
+		func() error { return b1.SetNeighbours() },
+	}
+	c := attach(t, b1)
+	subscribe(t, c, protocol.Subscription{ID: "a", Condition: "position.x >= 0"})
+	const each = 20 // notifications between two steps
+	last, alone := uint64(0), 0
+	for count, end := 0, time.After(3*patience); count < each*(len(steps)+1); {
+		var silent <-chan time.Time
+		if count >= each*len(steps) && alone == 0 { // b1 has no link
+			silent = time.After(time.Second)
+		}
+		select {
+		case e := <-c.Events():
+			switch e := e.(type) {
+			case *callboard.Notification:
+				if e.Seq != last+1+e.Skipped {
+					t.Fatalf("%d (skipped %d) after %d, step %d", e.Seq, e.Skipped, last, count/each)
+				}
+				last = e.Seq
+				if count++; count%each == 0 && count/each <= len(steps) {
+					if err := steps[count/each-1](); err != nil {
+						t.Fatal(err)
+					}
+				}
+			case *callboard.Gap:
+				t.Fatalf("%+v after %d, step %d", e, last, count/each)
+			}
+		case <-silent:
+			if alone++; b1.SetNeighbours(b2) != nil {
+				t.Fatal("b2 is refused")
+			}
+		case <-end:
+			t.Fatalf("after %d notifications nothing comes any more, step %d", last, count/each)
+		}
+	}
+	if alone == 0 {
+		t.Error("notifications came while b1 had no link")
+	}
+}
