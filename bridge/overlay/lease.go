@@ -98,6 +98,11 @@ func (b *network) passLeases() {
 			b.stats.Expired++
 		}
 	}
+	for k, p := range b.passed {
+		if p.until < b.now {
+			delete(b.passed, k)
+		}
+	}
 	for k, until := range b.dead {
 		if until < b.now {
 			delete(b.dead, k)

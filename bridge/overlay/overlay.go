@@ -157,6 +157,7 @@ type network struct {
 	fetches   map[Key][]*fetch
 	lastFetch uint64
 	dead      map[Key]Instant // tombstones: until when
+	passed    map[Key]passed
 	frames    map[BrokerID][]Message
 	rerouted  bool // paths may have changed: questions whose broker is out of reach end with this step
 	calls     calls
@@ -195,6 +196,7 @@ func New(cfg Config) (*Broker, error) {
 			routes:   map[Key]*route{},
 			fetches:  map[Key][]*fetch{},
 			dead:     map[Key]Instant{},
+			passed:   map[Key]passed{},
 			frames:   map[BrokerID][]Message{},
 			calls:    newCalls(),
 		},

@@ -76,7 +76,7 @@ func (b *network) turn(from BrokerID, m *SubscribeMessage, path []BrokerID) (mad
 	source := m.Key.Source == b.cfg.ID
 	r := b.routes[m.Key]
 	if r == nil {
-		r = &route{key: m.Key, epoch: m.Epoch, down: from, num: m.Num, known: m.Known, hash: m.Hash, lease: b.lease()}
+		r = &route{key: m.Key, epoch: m.Epoch, down: from, num: m.Num, known: max(m.Known, b.passed[m.Key].number), hash: m.Hash, lease: b.lease()}
 		b.routes[m.Key] = r
 		if !source {
 			b.join(r, path, m.Set, m.Missing)
@@ -146,9 +146,20 @@ func (b *network) join(r *route, path []BrokerID, set *SetChange, missing *Missi
 func (b *network) broken(r *route, state *LinkState) {
 	r.up = ""
 	if !b.local(r) {
+		if r.known > 0 {
+			b.passed[r.key] = passed{r.known, b.lease()}
+		}
 		delete(b.routes, r.key)
 	}
 	b.sendDown(r, &BrokenMessage{Key: r.key, Link: state})
+}
+
+// passed is the highest number of a key that a broker on its way knew of when it
+// took the route away: it may still be under way to the edge, which says nothing
+// of it in a subscribe that crosses it. So it goes into the next route.
+type passed struct {
+	number uint64
+	until  Instant
 }
 
 // down sends a message towards a key's client.

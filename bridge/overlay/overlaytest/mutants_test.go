@@ -310,6 +310,8 @@ var mutants = []mutant{
 		from: "	if s.conn == nil {\n		return\n	}\n	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {", to: "	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {"},
 	{rule: "told: only of what it covers", file: "told.go",
 		from: "awaited(source) && m.covers(source) && !s.listed {", to: "awaited(source) && !s.listed {"},
+	{rule: "B2: what has passed goes into the next route", file: "route.go",
+		from: "known: max(m.Known, b.passed[m.Key].number)", to: "known: m.Known"},
 	{rule: "told: no states of subscriptions that have ended", file: "told.go",
 		from: " || sub.since.Attachment > m.Attachment {", to: " {"},
 	{rule: "states: true is given again to a subscription that has begun since", file: "states.go",
