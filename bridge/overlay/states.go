@@ -270,7 +270,7 @@ func (b *edge) tellInPlace(s *session, st *farState, id string) {
 		in.buf.trim()
 		return
 	}
-	st.over, st.by = seq, in.word
+	st.over, st.by, st.handed = seq, in.word, false
 }
 
 // givePassing gives a notification that is stored as passed over, unless a set is not
@@ -306,10 +306,15 @@ func (b *edge) passInPlace(s *session) {
 func (s *session) hadInPlace() {
 	for _, of := range s.states { // each by itself: order decides nothing
 		for _, st := range of {
-			if in := s.inboxOf(st.by); in != nil && in.resumed < st.over {
-				st.over, st.by = 0, ""
-			}
+			s.hadOver(st)
 		}
+	}
+}
+
+// hadOver does so for one.
+func (s *session) hadOver(st *farState) {
+	if in := s.inboxOf(st.by); in != nil && in.resumed < st.over {
+		st.over, st.by = 0, ""
 	}
 }
 

@@ -234,10 +234,11 @@ func (b *edge) onTold(m *Told) {
 			continue
 		}
 		if old := s.states[h.ID][h.Reading.Robot]; old == nil || old.handed {
-			s.states.put(h.ID, h.Reading.Robot, &farState{trueState{h.Reading, h.Values, h.Seq}, h.Source, h.Over, h.By, true})
+			st := &farState{trueState{h.Reading, h.Values, h.Seq}, h.Source, h.Over, h.By, true}
+			s.hadOver(st)
+			s.states.put(h.ID, h.Reading.Robot, st)
 		}
 	}
-	s.hadInPlace()
 	s.blind = false
 	if !last {
 		return // there may be one that knows more

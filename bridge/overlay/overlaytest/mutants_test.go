@@ -310,6 +310,8 @@ var mutants = []mutant{
 		from: "	if s.conn == nil {\n		return\n	}\n	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {", to: "	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {"},
 	{rule: "told: only of what it covers", file: "told.go",
 		from: "awaited(source) && m.covers(source) && !s.listed {", to: "awaited(source) && !s.listed {"},
+	{rule: "states: what was told here in a source broker's place counts, not what an edge before says", file: "states.go",
+		from: "st.over, st.by, st.handed = seq, in.word, false", to: "st.over, st.by = seq, in.word"},
 	{rule: "B2: what has passed goes into the next route", file: "route.go",
 		from: "known: max(m.Known, b.passed[m.Key].number)", to: "known: m.Known"},
 	{rule: "told: no states of subscriptions that have ended", file: "told.go",
