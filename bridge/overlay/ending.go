@@ -67,22 +67,20 @@ func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended
 	}
 	b.stats.Behind++
 	b.outlive(k)
-	in := e.inbox
-	switch {
+	switch in := e.inbox; {
 	case in == nil:
 		if r := b.network.routeOf(k); r != nil && r.down != from {
 			b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
 		}
 		b.unsubscribe(e.sequence)
-	case in.session.epoch.Compare(epoch) >= 0: // the client is here, and another edge has what was given before
+	case b.edge.hasMoved(in, epoch):
+		b.edge.dropKey(in)
+	default: // the client is here, and another edge has what was given before
 		b.dropEarly(e)
 		b.put(&Uninstall{Handle: e.handle})
 		e.ended = true
 		b.recordEntry(e)
 		b.edge.endLocal(in)
-	default: // it has attached elsewhere since
-		b.edge.attachedElsewhere(in.session, epoch)
-		b.edge.dropKey(in)
 	}
 	return true
 }
@@ -140,6 +138,15 @@ func (b *edge) attachedElsewhere(s *session, epoch Epoch) {
 		s.newest, s.newestEdge = epoch.Attachment, epoch.Edge
 		b.handTold(s)
 	}
+}
+
+// hasMoved reports whether a key's client has attached elsewhere since, which is L4.
+func (b *edge) hasMoved(in *inbox, epoch Epoch) bool {
+	if in.session.epoch.Compare(epoch) >= 0 {
+		return false
+	}
+	b.attachedElsewhere(in.session, epoch)
+	return true
 }
 
 // forgetElsewhere forgets a client that is attached elsewhere: what the source
