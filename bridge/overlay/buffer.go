@@ -6,6 +6,28 @@ import (
 	"callboard/subscribe/protocol"
 )
 
+// buffer holds what a client has not acknowledged of one key, in sequence.
+// Numbers up to last that neither an item nor num covers were passed over on
+// purpose. Items before next have been sent on the present connection: they
+// are in the client's hands and stay as they are. The others wait; of them
+// the oldest become a gap when the limits are reached, and latest conflates.
+type buffer struct {
+	items  []item // by number; those before head are free
+	head   int
+	next   int                        // the first that has not been sent
+	num    uint64                     // acknowledged up to here
+	last   uint64                     // the highest number that came in
+	dead   int                        // dead items from head on
+	count  int                        // notifications
+	bytes  int                        // their size
+	flight struct{ count, bytes int } // of those that were sent
+	newest map[kept]uint64            // of what waits, for latest: number of the newest item
+	out    map[device]uint64          // of what was sent and only latest names: number of the newest item
+	recent [2]*content                // of the newest notifications
+
+	usage *usage // of the broker
+}
+
 // itemOverhead is what an item costs beside its bytes, and nameOverhead each
 // name in it: both count against an inbox's limit of bytes.
 const (
@@ -26,7 +48,8 @@ type item struct {
 	*content
 }
 
-func (i *item) gap() bool  { return i.reading == nil && i.content != nil }
+func (i *item) gap() bool { return i.reading == nil && i.content != nil }
+
 func (i *item) dead() bool { return i.content == nil }
 
 // to is the item's last number.
@@ -82,28 +105,6 @@ func (r *Reading) device() device { return device{r.Robot, r.Interface, r.Index}
 type kept struct {
 	id string // of the subscription
 	device
-}
-
-// buffer holds what a client has not acknowledged of one key, in sequence.
-// Numbers up to last that neither an item nor num covers were passed over on
-// purpose. Items before next have been sent on the present connection: they
-// are in the client's hands and stay as they are. The others wait; of them
-// the oldest become a gap when the limits are reached, and latest conflates.
-type buffer struct {
-	items  []item // by number; those before head are free
-	head   int
-	next   int                        // the first that has not been sent
-	num    uint64                     // acknowledged up to here
-	last   uint64                     // the highest number that came in
-	dead   int                        // dead items from head on
-	count  int                        // notifications
-	bytes  int                        // their size
-	flight struct{ count, bytes int } // of those that were sent
-	newest map[kept]uint64            // of what waits, for latest: number of the newest item
-	out    map[device]uint64          // of what was sent and only latest names: number of the newest item
-	recent [2]*content                // of the newest notifications
-
-	usage *usage // of the broker
 }
 
 // retain and release count who holds a reading.

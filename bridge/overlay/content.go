@@ -6,9 +6,6 @@ import (
 	"callboard/subscribe/protocol"
 )
 
-// contentMemory is what a content takes beside names.
-const contentMemory = 144
-
 // content is what an item has beside its number and its reading. Notifications
 // of one key that name the same subscriptions share one: so a reading that
 // waits for a client costs the item alone, tens of bytes.
@@ -26,6 +23,9 @@ type content struct {
 
 	one [1]protocol.Matched // names, if it is one
 }
+
+// contentMemory is what a content takes beside names.
+const contentMemory = 144
 
 // newContent copies names: those of all clients that a reading has matched lie in
 // one piece of memory.

@@ -1,5 +1,8 @@
 package overlay
 
+// counters are numbers that are compared with the highest.
+type counters struct{ max uint64 }
+
 // maxAhead is how far above the present time in µs a number may be that another
 // counts: attachments, revisions, stamps, versions, and numbers of notifications.
 // Those who take the time stay below it whatever the clock here says, and nobody
@@ -10,9 +13,6 @@ const maxAhead = 1 << 52
 // highest is the highest number that is taken from a client, another broker or
 // the store.
 func (b *step) highest() uint64 { return maxAhead + uint64(max(b.now, 0)) }
-
-// counters are numbers that are compared with the highest.
-type counters struct{ max uint64 }
 
 func (c *counters) number(all ...uint64) {
 	for _, n := range all {

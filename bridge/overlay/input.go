@@ -213,23 +213,42 @@ type Answer struct {
 	Message string
 }
 
-func (*Restore) input()       {}
-func (*Ask) input()           {}
-func (*Answer) input()        {}
-func (*Start) input()         {}
-func (*Tick) input()          {}
-func (*Hello) input()         {}
-func (*Subscribe) input()     {}
-func (*Update) input()        {}
-func (*Unsubscribe) input()   {}
-func (*Ack) input()           {}
-func (*Disconnected) input()  {}
-func (*Advertise) input()     {}
-func (*Withdraw) input()      {}
-func (*RobotState) input()    {}
-func (*Matched) input()       {}
-func (*Installed) input()     {}
-func (*RunFailed) input()     {}
-func (*LinkUp) input()        {}
-func (*LinkDown) input()      {}
+func (*Restore) input() {}
+
+func (*Ask) input() {}
+
+func (*Answer) input() {}
+
+func (*Start) input() {}
+
+func (*Tick) input() {}
+
+func (*Hello) input() {}
+
+func (*Subscribe) input() {}
+
+func (*Update) input() {}
+
+func (*Unsubscribe) input() {}
+
+func (*Ack) input() {}
+
+func (*Disconnected) input() {}
+
+func (*Advertise) input() {}
+
+func (*Withdraw) input() {}
+
+func (*RobotState) input() {}
+
+func (*Matched) input() {}
+
+func (*Installed) input() {}
+
+func (*RunFailed) input() {}
+
+func (*LinkUp) input() {}
+
+func (*LinkDown) input() {}
+
 func (*FrameReceived) input() {}

@@ -179,18 +179,29 @@ type RoutedMessage struct {
 	Body     RegistryMessage
 }
 
-func (*SubscribeMessage) message()   {}
-func (*RefreshMessage) message()     {}
-func (*HeadMessage) message()        {}
+func (*SubscribeMessage) message() {}
+
+func (*RefreshMessage) message() {}
+
+func (*HeadMessage) message() {}
+
 func (*UnsubscribeMessage) message() {}
-func (*GoneMessage) message()        {}
-func (*NotifyMessage) message()      {}
-func (*FetchMessage) message()       {}
-func (*ReplayMessage) message()      {}
-func (*EventMessage) message()       {}
-func (*BrokenMessage) message()      {}
-func (*LinkState) message()          {}
-func (*RoutedMessage) message()      {}
+
+func (*GoneMessage) message() {}
+
+func (*NotifyMessage) message() {}
+
+func (*FetchMessage) message() {}
+
+func (*ReplayMessage) message() {}
+
+func (*EventMessage) message() {}
+
+func (*BrokenMessage) message() {}
+
+func (*LinkState) message() {}
+
+func (*RoutedMessage) message() {}
 
 // RegistryMessage is what a RoutedMessage carries. Brokers and the registry
 // tell each other a *Register, *RegisterAgain, *Refusals, *Lookup or *Sources; brokers ask
@@ -392,13 +403,22 @@ type CallAnswer struct {
 	Message string
 }
 
-func (*Call) registryMessage()          {}
-func (*CallAnswer) registryMessage()    {}
-func (*Register) registryMessage()      {}
-func (*Refusals) registryMessage()      {}
+func (*Call) registryMessage() {}
+
+func (*CallAnswer) registryMessage() {}
+
+func (*Register) registryMessage() {}
+
+func (*Refusals) registryMessage() {}
+
 func (*RegisterAgain) registryMessage() {}
-func (*Lookup) registryMessage()        {}
-func (*Sources) registryMessage()       {}
-func (*Watch) registryMessage()         {}
-func (*Robots) registryMessage()        {}
-func (*Told) registryMessage()          {}
+
+func (*Lookup) registryMessage() {}
+
+func (*Sources) registryMessage() {}
+
+func (*Watch) registryMessage() {}
+
+func (*Robots) registryMessage() {}
+
+func (*Told) registryMessage() {}

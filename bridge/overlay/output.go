@@ -127,12 +127,21 @@ type RobotRefused struct {
 }
 
 func (*RobotRefused) output() {}
-func (*Asked) output()        {}
-func (*Answered) output()     {}
-func (*Send) output()         {}
-func (*Notify) output()       {}
-func (*Close) output()        {}
-func (*Heartbeat) output()    {}
-func (*Install) output()      {}
-func (*Uninstall) output()    {}
-func (*Frame) output()        {}
+
+func (*Asked) output() {}
+
+func (*Answered) output() {}
+
+func (*Send) output() {}
+
+func (*Notify) output() {}
+
+func (*Close) output() {}
+
+func (*Heartbeat) output() {}
+
+func (*Install) output() {}
+
+func (*Uninstall) output() {}
+
+func (*Frame) output() {}

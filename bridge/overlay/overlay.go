@@ -9,6 +9,7 @@ package overlay
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"callboard/subscribe/protocol"
 )
@@ -74,93 +75,6 @@ type Broker struct {
 	network  *network
 	registry *registry
 	strained Instant // until when nothing more can give way
-}
-
-// step is what the parts of a broker have in common: the configuration, the time,
-// and what the present step gives out.
-type step struct {
-	cfg       Config
-	now       Instant
-	started   bool
-	networked bool    // it has or had a neighbour
-	period    Instant // when the next one begins
-
-	lastHandle Handle
-	selectors  selectors
-	usage      usage
-	stats      Stats
-	crowd      crowd
-
-	out     []Output
-	records []Record
-	givens  []*GivenRecord // to be used again
-	given   int            // of givens, in records now
-	taken   bool           // out and records have been taken
-}
-
-// edge is the broker as the edge of its clients: sessions, connections, inboxes,
-// and what clients were told.
-type edge struct {
-	*step
-	source   edgeToSource
-	network  edgeToNetwork
-	registry edgeToRegistry
-
-	windowCount int // of each key; never more than half of what an inbox may hold
-	windowBytes int
-
-	sessions map[string]*session
-	ids      map[string][]*session // by client id, of whichever tokens
-	order    []*session            // by client
-	conns    map[Conn]*conn
-	far      map[Handle]*inbox // of keys whose source is elsewhere
-	renewals []*inbox          // to be renewed at the end of this step, where there is a way
-
-	rosters       map[BrokerID]*roster
-	heardRegistry Instant
-}
-
-// source is the broker as the one that reads robots: the local registry of
-// subscriptions, with the numbers that it has given and what it retains.
-type source struct {
-	*step
-	edge    sourceToEdge
-	network sourceToNetwork
-
-	stamp   Stamp
-	entries map[Handle]*entry // the local registry
-	keys    map[Key]*entry    // the same, by key
-	homes   map[Key]*entry    // the newest of each session, by its key without stamp
-
-	robots   robots
-	refusals uint64  // version of the registry's word on this broker's robots
-	hasten   bool    // the registry is to be told at the end of this step
-	hastenAt Instant // or of one after this, if robots are many
-
-	own      roster  // of this broker's robots
-	ownWhole uint64  // versions before it are not told as differences
-	news     bool    // those who watch this broker's robots are to be told at the end of this step
-	newsAt   Instant // or of one after this, if robots are many
-	watchers map[BrokerID]*watcher
-}
-
-// network is the broker on the way of keys: links, paths, routes, fetches and the
-// frames of this step.
-type network struct {
-	*step
-	edge     networkToEdge
-	source   networkToSource
-	registry networkToRegistry
-
-	topology  topology
-	routes    map[Key]*route
-	fetches   map[Key][]*fetch
-	lastFetch uint64
-	dead      map[Key]Instant // tombstones: until when
-	passed    map[Key]passed
-	frames    map[BrokerID][]Message
-	rerouted  bool // paths may have changed: questions whose broker is out of reach end with this step
-	calls     calls
 }
 
 // New makes a broker that waits for Restore and Start.
@@ -354,38 +268,51 @@ func (b *Broker) Deadline() Instant {
 	return min(b.period, b.source.due())
 }
 
-func (b *step) begin() {
-	if !b.taken {
+// passTime does what a period asks for, once in each.
+func (b *Broker) passTime() {
+	if b.now < b.period {
 		return
 	}
-	b.taken = false
-	clear(b.out)
-	clear(b.records)
-	b.out, b.records = b.out[:0], b.records[:0]
-	for _, g := range b.givens[:b.given] {
-		clear(g.Hits)
-		*g = GivenRecord{Hits: g.Hits[:0]}
+	period := Instant(b.cfg.Heartbeat)
+	b.period += (1 + (b.now-b.period)/period) * period
+	if len(b.edge.conns) > 0 {
+		b.put(&Heartbeat{Message: protocol.Heartbeat{Op: protocol.OpHeartbeat, Broker: string(b.cfg.ID), Time: b.now.Seconds()}})
 	}
-	b.given = 0
-}
-
-func (b *step) put(o Output)       { b.out = append(b.out, o) }
-func (b *step) record(r Record)    { b.records = append(b.records, r) }
-func (b *step) send(c Conn, m any) { b.put(&Send{Conn: c, Message: m}) }
-
-// newGiven gives a record for a reading, which is appended when it has hits.
-func (b *step) newGiven(r *Reading) *GivenRecord {
-	if b.given == len(b.givens) {
-		b.givens = append(b.givens, &GivenRecord{})
+	before := b.now - Instant(b.cfg.Inbox.Keep)
+	for _, s := range slices.Clone(b.edge.order) {
+		switch {
+		case s.elsewhere != 0 && s.elsewhere+leasePeriods*period < b.now: // L4
+			b.edge.forgetElsewhere(s)
+			continue
+		case s.conn == nil && s.seen < before:
+			b.edge.forget(s)
+			continue
+		}
+		b.edge.refreshKeys(s)
+		b.edge.passAwaits(s)
+		b.edge.settleStates(s)
+		if s.elsewhere != 0 {
+			b.edge.handTold(s)
+		}
+		b.edge.settleLate(s)
+		for _, in := range s.inboxes { // L1: the edge is here, so refreshing is no message
+			if in.own {
+				b.source.refresh(in.sequence)
+			}
+			b.expire(in.sequence, before)
+		}
 	}
-	g := b.givens[b.given]
-	g.Reading, g.At = r, b.now
-	b.given++
-	b.record(g)
-	return g
-}
-
-// fail answers what a client may not do.
-func (b *step) fail(c Conn, id string, code protocol.Code, format string, args ...any) {
-	b.send(c, &protocol.Error{Op: protocol.OpError, ID: id, Code: code, Message: fmt.Sprintf(format, args...)})
+	if b.networked {
+		b.network.passLeases()
+		b.source.forgetKeys()
+		b.edge.passRosters()
+		b.source.register(false)
+		b.edge.lookUpAll()
+		b.registry.forgetDirectory()
+		b.registry.holdRefused()
+		b.registry.nameFresh("")
+		b.network.forgetBrokers()
+		b.network.announce()
+		b.network.forgetCalls()
+	}
 }

@@ -133,19 +133,34 @@ type ToldRecord struct {
 	Away    bool
 }
 
-func (*StateRecord) record()            {}
-func (*StatesEnded) record()            {}
-func (*ToldRecord) record()             {}
-func (*StampRecord) record()            {}
-func (*SessionRecord) record()          {}
-func (*SessionEnded) record()           {}
-func (*SubscriptionRecord) record()     {}
-func (*SubscriptionEnded) record()      {}
-func (*EntryRecord) record()            {}
-func (*EntryEnded) record()             {}
-func (*EntrySubscription) record()      {}
+func (*StateRecord) record() {}
+
+func (*StatesEnded) record() {}
+
+func (*ToldRecord) record() {}
+
+func (*StampRecord) record() {}
+
+func (*SessionRecord) record() {}
+
+func (*SessionEnded) record() {}
+
+func (*SubscriptionRecord) record() {}
+
+func (*SubscriptionEnded) record() {}
+
+func (*EntryRecord) record() {}
+
+func (*EntryEnded) record() {}
+
+func (*EntrySubscription) record() {}
+
 func (*EntrySubscriptionEnded) record() {}
-func (*GivenRecord) record()            {}
-func (*AckedRecord) record()            {}
-func (*GapRecord) record()              {}
-func (*PassedRecord) record()           {}
+
+func (*GivenRecord) record() {}
+
+func (*AckedRecord) record() {}
+
+func (*GapRecord) record() {}
+
+func (*PassedRecord) record() {}

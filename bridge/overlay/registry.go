@@ -1,248 +1,358 @@
 package overlay
 
 import (
-	"path"
+	"cmp"
+	"maps"
 	"slices"
-	"strings"
 )
 
-// robots are those that this broker reads, with their advertisements.
-type robots struct {
-	named   map[string]*robot
-	names   []string // sorted
-	version uint64   // counts the changes of names
-	changes uint64   // counts those of advertisements
+// registry is that of the network, at the broker that the
+// configuration names: advertisements, and where clients are. All of it comes
+// again each period or when it is asked for, so that it survives nothing.
+type registry struct {
+	*step
+	network registryToNetwork
+
+	brokers map[BrokerID]*registered
+	clients map[string]*whereabouts
+	ids     map[string]*whereabouts // by client id, of whichever token
+	holders map[string]BrokerID     // of robots' names
+	claims  map[string]int          // how many brokers advertise a name
+	fresh   map[string]bool         // names of robots that a set may match now and could not before: see nameFresh
+	began   Instant                 // when the first broker registered
 }
 
-// selectors are those of all sets of the broker.
-type selectors struct {
-	texts map[string]*selector // by their canonical text
-	event uint64               // counts, so that a selector is asked once an event
-}
+// readerOf returns the broker that has a robot's name; "" if none has.
+func (b *registry) readerOf(robot string) BrokerID { return b.holders[robot] }
 
-// robot is an advertisement and what became of the robot.
-type robot struct {
-	name, world string
-	devices     []string // nil: not known
-	bounds      []Bound
-	now         *Availability // not in the view while it is refused
-	refused     bool          // the name is another broker's
-	holder      BrokerID      // whose
-	rival       BrokerID      // another broker that was refused it
-}
-
-// selector is the part of a subscription that robots' names must match. Equal
-// ones are shared: an event of a robot asks each once.
-type selector struct {
-	text            string
-	robots, allowed []string
-	names           []string // robots, if all of them are names and not patterns
-	users           int
-	event           uint64 // of the answer
-	answer          bool
-	version         uint64 // of the robots, when some was found out
-	some            bool   // it matches some robot's name
-}
-
-func newSelector(sub *Subscription) *selector {
-	s := &selector{robots: sub.Robots, allowed: sub.Allowed}
-	if len(sub.Robots) > 0 && !slices.ContainsFunc(sub.Robots, func(p string) bool { return strings.ContainsAny(p, `*?[\`) }) {
-		s.names = sub.Robots
+// clientWith returns the word of the client that has an id; "" if it is not known.
+func (b *registry) clientWith(id string) string {
+	if w := b.ids[id]; w != nil {
+		return w.client
 	}
-	return s
+	return ""
 }
 
-func (s *selector) matches(name string) bool {
-	if s.names != nil && !slices.Contains(s.names, name) {
-		return false
+func newRegistry(s *step) *registry {
+	return &registry{
+		step:    s,
+		brokers: map[BrokerID]*registered{},
+		clients: map[string]*whereabouts{},
+		ids:     map[string]*whereabouts{},
+		holders: map[string]BrokerID{},
+		claims:  map[string]int{},
+		fresh:   map[string]bool{},
 	}
-	return (s.names != nil || matchesAny(s.robots, name)) && matchesAny(s.allowed, name)
 }
 
-// matchesAny tells whether one of the patterns matches; none means all.
-func matchesAny(patterns []string, name string) bool {
-	for _, p := range patterns {
-		if p == name {
-			return true
+// registered is what a source broker has told.
+type registered struct {
+	stamp   Stamp
+	version uint64
+	known   bool // the robots of that version are here
+	robots  map[string]*robot
+	heard   Instant
+
+	refused, rivals []Refusal // as it was told last
+	refusals        uint64    // with this version
+}
+
+// whereabouts is what the edges have told of a client.
+type whereabouts struct {
+	client  string
+	session Session
+	epoch   Epoch // the newest attachment, its edge
+	hash    Hash  // of the set
+	known   bool  // the wants of that set are here
+	wants   map[string]*sub
+	named   map[BrokerID]bool // source brokers once named stay named until the session ends
+	version uint64            // of the answer: changes when a source broker is named
+	began   Instant           // to be kept by an edge, for whoever has the client id
+	heard   Instant
+}
+
+// onRegister takes what a source broker says of itself: edges learn of sources
+// that appear (6).
+func (b *registry) onRegister(from BrokerID, m *Register) {
+	r := b.brokers[from]
+	back := r == nil
+	if back {
+		if len(b.brokers) >= maxBrokers {
+			return
 		}
-		if ok, err := path.Match(p, name); ok && err == nil {
-			return true
-		}
-	}
-	return len(patterns) == 0
-}
-
-// acquire gives the shared selector of a subscription.
-func (r *selectors) acquire(sub *Subscription) *selector {
-	text := strings.Join(sub.Robots, "\x00") + "\x01" + strings.Join(sub.Allowed, "\x00")
-	s := r.texts[text]
-	if s == nil {
-		s = newSelector(sub)
-		s.text = text
-		r.texts[text] = s
-	}
-	s.users++
-	return s
-}
-
-func (r *selectors) giveBack(s *selector) {
-	if s.users--; s.users == 0 {
-		delete(r.texts, s.text)
-	}
-}
-
-// ask tells whether s matches the robot of the present event.
-func (r *selectors) ask(s *selector, name string) bool {
-	if s.event != r.event {
-		s.event, s.answer = r.event, s.matches(name)
-	}
-	return s.answer
-}
-
-// canMatch is the registry's test of a subscription: a 'no' is never false.
-func (r *robot) canMatch(sub *sub) bool { return !r.refused && r.mayMatch(sub) }
-
-// mayMatch is the same whosever the robot's name is.
-func (r *robot) mayMatch(sub *sub) bool {
-	if !sub.selector.matches(r.name) {
-		return false
-	}
-	for i := range sub.Requires {
-		if !r.canMeet(&sub.Requires[i]) {
-			return false
+		r = &registered{}
+		b.brokers[from] = r
+		if b.began == 0 {
+			b.began = b.now
 		}
 	}
-	if r.devices == nil {
-		return true
-	}
-	for _, group := range sub.Needs {
-		if !slices.ContainsFunc(r.devices, func(d string) bool { return slices.Contains(group, interfaceOf(d)) }) {
-			return false
+	r.heard = b.now
+	r.stamp = max(r.stamp, m.Stamp)
+	switch {
+	case m.Whole:
+		r.version, r.known = m.Version, true
+		robots := make([]*robot, 0, len(m.Robots))
+		for _, a := range m.Robots {
+			robots = append(robots, &robot{name: a.Robot, world: a.World, devices: a.Devices, bounds: a.Bounds, refused: a.Refused})
 		}
+		b.claim(from, robots)
+	case r.version != m.Version || !r.known:
+		r.known = false
+		b.network.route(from, &RegisterAgain{Version: m.Version})
 	}
-	return len(sub.Devices) == 0 || slices.ContainsFunc(r.devices, func(d string) bool { return deviceMatches(sub.Devices, d) })
-}
-
-// canMeet tells whether what is known of the robot leaves room for a
-// requirement.
-func (r *robot) canMeet(q *Requirement) bool {
-	if q.Texts == nil {
-		at := slices.IndexFunc(r.bounds, func(b Bound) bool { return b.Name == q.Name })
-		return at < 0 || q.Lo <= r.bounds[at].Hi && r.bounds[at].Lo <= q.Hi
+	if m.Refusals != r.refusals {
+		b.tellRefusals(from)
 	}
-	switch q.Name {
-	case "robot":
-		return slices.Contains(q.Texts, r.name)
-	case "world": // its readings may have come before it was known
-		return r.world == "" || slices.Contains(q.Texts, r.world) || slices.Contains(q.Texts, "")
-	case "interface":
-		return r.devices == nil || slices.ContainsFunc(r.devices, func(d string) bool { return slices.Contains(q.Texts, interfaceOf(d)) })
-	}
-	return true
-}
-
-// deviceMatches tells whether a pattern may mean the device. A ranger can
-// stand for a laser or a sonar.
-func deviceMatches(patterns []string, d string) bool {
-	interf := interfaceOf(d)
-	if matchesAny(patterns, d) || matchesAny(patterns, interf) {
-		return true
-	}
-	if interf != "ranger" {
-		return false
-	}
-	index := strings.TrimPrefix(d, interf)
-	return matchesAny(patterns, "laser") || matchesAny(patterns, "sonar") ||
-		matchesAny(patterns, "laser"+index) || matchesAny(patterns, "sonar"+index)
-}
-
-func interfaceOf(d string) string {
-	interf, _, _ := strings.Cut(d, ":")
-	return interf
-}
-
-// anyCanMatch tells whether a robot is registered that sub can match.
-func (r *robots) anyCanMatch(sub *sub) bool {
-	if sel := sub.selector; sel.version != r.version {
-		sel.version, sel.some = r.version, slices.ContainsFunc(r.names, sel.matches)
-	}
-	if !sub.selector.some {
-		return false
-	}
-	for _, name := range r.names {
-		if r.named[name].canMatch(sub) {
-			return true
-		}
-	}
-	return false
-}
-
-// advertise registers a robot: sets that can match it come into the local
-// registry now (6).
-func (b *source) advertise(in *Advertise) {
-	r := b.robot(in.Robot)
-	r.world, r.devices, r.bounds = in.World, slices.Clone(in.Devices), slices.Clone(in.Bounds)
-	if in.Devices != nil && r.devices == nil {
-		r.devices = []string{}
-	}
-	b.selectors.event++
-	b.advertised()
-	b.edge.appeared(r)
-}
-
-// appeared enters those clients here into the local registry that a robot of this
-// broker can match, and that have no key there yet.
-func (b *edge) appeared(r *robot) {
-	for _, s := range b.order {
-		if s.local == nil && s.elsewhere == 0 && s.selects(&b.selectors, r.name) && s.anySub(r.canMatch) {
-			b.enter(s, nil)
-		}
+	if back {
+		b.nameFresh(from)
+	} else {
+		b.nameFresh("")
 	}
 }
 
-// robot gives the robot's registration, a new one if need be.
-func (b *source) robot(name string) *robot {
-	r := b.robots.named[name]
-	if r == nil {
-		r = &robot{name: name, now: &Availability{Robot: name, Since: b.now}}
-		b.robots.named[name] = r
-		at, _ := slices.BinarySearch(b.robots.names, name)
-		b.robots.names = slices.Insert(b.robots.names, at, name)
-		b.robots.version++
-		b.advertised()
-		b.appear(r)
-	}
-	return r
-}
-
-// advertised has what has changed told to the registry.
-func (b *source) advertised() {
-	b.robots.changes = max(b.robots.changes+1, uint64(max(b.now, 0)))
-	b.hastenRegister()
-}
-
-// withdraw takes an advertisement back. Keys stay: a source broker once named
-// stays named until the session ends (G1).
-func (b *source) withdraw(in *Withdraw) {
-	r := b.robots.named[in.Robot]
-	if r == nil {
+// nameFresh names the source brokers that clients' sets can match now, and
+// tells their edges. Only robots that are new, have changed or have become
+// another broker's are tested: of the others it is known already. A broker that
+// is back was forgotten here, and answers meanwhile lacked it.
+func (b *registry) nameFresh(back BrokerID) {
+	if len(b.fresh) == 0 && back == "" {
 		return
 	}
-	delete(b.robots.named, in.Robot)
-	at, _ := slices.BinarySearch(b.robots.names, in.Robot)
-	b.robots.names = slices.Delete(b.robots.names, at, at+1)
-	b.robots.version++
-	b.advertised()
-	b.disappear(r)
+	var news []*whereabouts
+	for _, w := range b.clients { // each by itself: order decides nothing
+		again := w.named[back]
+		if !w.known || !b.nameFor(w, w.wants, b.fresh) && !again {
+			continue
+		}
+		if again {
+			b.newAnswer(w)
+		}
+		news = append(news, w)
+	}
+	slices.SortFunc(news, func(w, o *whereabouts) int { return cmp.Compare(w.client, o.client) })
+	answers := map[BrokerID]*Sources{}
+	for _, w := range news {
+		edge := w.epoch.Edge
+		if answers[edge] == nil {
+			answers[edge] = &Sources{}
+		}
+		answers[edge].Clients = append(answers[edge].Clients, b.sourcesOf(w))
+	}
+	clear(b.fresh)
+	for _, edge := range slices.Sorted(maps.Keys(answers)) {
+		b.network.route(edge, answers[edge])
+	}
 }
 
-// selects tells whether a subscription of the set selects the robot of the
-// present event.
-func (s *set) selects(r *selectors, robot string) bool {
-	for sel := range s.selectors { // one is enough, whichever
-		if r.ask(sel, robot) {
+// nameFor names the source brokers that some wants of a client can match, of
+// the given robots (nil: all). It reports whether there is a new one.
+func (b *registry) nameFor(w *whereabouts, wants map[string]*sub, robots map[string]bool) (news bool) {
+	for _, want := range wants { // all are asked: order decides nothing
+		b.matching(want, robots, func(id BrokerID) bool { return w.named[id] }, func(id BrokerID) bool {
+			w.named[id], news = true, true
+			return true
+		})
+	}
+	if news {
+		b.newAnswer(w)
+	}
+	return news
+}
+
+// matching finds the brokers that have registered a robot that s can match, of
+// the given robots (nil: all), until found returns false. Those to be skipped
+// are not looked at.
+func (b *registry) matching(s *sub, robots map[string]bool, skip, found func(BrokerID) bool) {
+	test := func(name string) (goOn bool) {
+		id := b.holders[name]
+		return id == "" || skip(id) || !b.brokers[id].robots[name].mayMatch(s) || found(id)
+	}
+	switch {
+	case s.selector.names != nil: // only these can
+		for _, name := range s.selector.names {
+			if (robots == nil || robots[name]) && !test(name) {
+				return
+			}
+		}
+	case robots != nil:
+		for name := range robots { // all are asked: order decides nothing
+			if !test(name) {
+				return
+			}
+		}
+	default:
+		for id, r := range b.brokers { // the same
+			if !skip(id) && b.canMatch(id, r, s) && !found(id) {
+				return
+			}
+		}
+	}
+}
+
+// newAnswer counts a change of the answer.
+func (b *registry) newAnswer(w *whereabouts) { w.version = max(w.version+1, uint64(max(b.now, 0))) }
+
+// sourcesOf tells an edge what is known of a client's set.
+func (b *registry) sourcesOf(w *whereabouts) ClientSources {
+	answer := ClientSources{Client: w.client, Session: w.session, Claims: b.hasID(w), Hash: w.hash, Version: w.version, Again: !w.known}
+	for _, id := range slices.Sorted(maps.Keys(w.named)) {
+		if r := b.brokers[id]; r != nil {
+			answer.Sources = append(answer.Sources, SourceBroker{Broker: id, Stamp: r.stamp})
+		}
+	}
+	return answer
+}
+
+// onLookup takes where an edge's clients are, and what they want: G1, G2.
+func (b *registry) onLookup(from BrokerID, m *Lookup) {
+	answer := &Sources{}
+	for i := range m.Clients {
+		c := &m.Clients[i]
+		epoch := Epoch{Attachment: c.Attachment, Edge: from}
+		w := b.clients[c.Client]
+		if w != nil && w.epoch.Compare(epoch) > 0 { // G2
+			answer.Clients = append(answer.Clients, ClientSources{Client: c.Client, Session: c.Session, Newest: w.epoch})
+			continue
+		}
+		if (w == nil || w.session != c.Session) && !b.holds(c) {
+			answer.Clients = append(answer.Clients, ClientSources{Client: c.Client, Session: c.Session, Forbidden: true})
+			continue
+		}
+		if w == nil && len(b.clients) >= maxBrokers*b.cfg.Clients {
+			continue
+		}
+		if w == nil || w.session != c.Session {
+			w = b.keepClient(c)
+		}
+		w.epoch, w.heard = epoch, b.now
+		if c.Whole {
+			b.takeWants(w, c)
+		} else if w.hash != c.Hash {
+			w.hash, w.known, w.wants = c.Hash, false, nil
+		}
+		if c.Version != w.version || c.Whole || !w.known {
+			one := b.sourcesOf(w)
+			b.answerLookup(c, w, &one)
+			answer.Clients = append(answer.Clients, one)
+		}
+	}
+	b.network.route(from, answer)
+}
+
+// takeWants takes what a client wants, and names the source brokers that what
+// is new in it can match.
+func (b *registry) takeWants(w *whereabouts, c *ClientLookup) {
+	before := w.wants
+	w.hash, w.known, w.wants = c.Hash, true, make(map[string]*sub, len(c.Wants))
+	fresh := map[string]*sub{}
+	for i := range c.Wants {
+		want := c.Wants[i].sub()
+		if old := before[want.ID]; old != nil && old.sameWant(want) {
+			want = old
+		} else {
+			fresh[want.ID] = want
+		}
+		w.wants[want.ID] = want
+	}
+	b.nameFor(w, fresh, nil)
+}
+
+// answerLookup adds what an edge asks for beside source brokers.
+func (b *registry) answerLookup(c *ClientLookup, w *whereabouts, one *ClientSources) {
+	if !w.known {
+		return
+	}
+	for _, id := range c.Ask {
+		if want := w.wants[id]; want != nil && !b.anyCanMatch(want) {
+			one.Missing = append(one.Missing, id)
+		}
+	}
+}
+
+// anyCanMatch tells whether a robot is registered that s can match.
+func (b *registry) anyCanMatch(s *sub) (can bool) {
+	b.matching(s, nil, func(BrokerID) bool { return false }, func(BrokerID) bool { can = true; return false })
+	return can
+}
+
+// canMatch tells whether a broker has registered a robot that s can match.
+func (b *registry) canMatch(id BrokerID, r *registered, s *sub) bool {
+	for _, robot := range r.robots { // one is enough, whichever
+		if b.holders[robot.name] == id && robot.mayMatch(s) {
 			return true
 		}
 	}
 	return false
+}
+
+func (w *Want) sub() *sub {
+	s := &Subscription{Allowed: w.Allowed, Needs: w.Needs, Requires: w.Requires}
+	s.ID, s.Robots, s.Devices = w.ID, w.Robots, w.Devices
+	return &sub{Subscription: s, selector: newSelector(s)}
+}
+
+// sameWant reports whether the registry's test of two wants is the same.
+func (s *sub) sameWant(o *sub) bool {
+	return slices.Equal(s.Robots, o.Robots) && slices.Equal(s.Allowed, o.Allowed) && slices.Equal(s.Devices, o.Devices) &&
+		slices.EqualFunc(s.Needs, o.Needs, slices.Equal) && slices.EqualFunc(s.Requires, o.Requires, func(p, q Requirement) bool {
+		return p.Name == q.Name && p.Lo == q.Lo && p.Hi == q.Hi && slices.Equal(p.Texts, q.Texts) && (p.Texts == nil) == (q.Texts == nil)
+	})
+}
+
+// forgetDirectory forgets who has not been heard of for the session time.
+func (b *registry) forgetDirectory() {
+	before := b.now - Instant(b.cfg.Inbox.Keep)
+	var gone []BrokerID
+	for id, r := range b.brokers {
+		if r.heard < before {
+			gone = append(gone, id)
+		}
+	}
+	slices.Sort(gone)
+	for _, id := range gone {
+		b.claim(id, nil)
+		delete(b.brokers, id)
+	}
+	for _, w := range b.clients {
+		if w.heard < before {
+			b.forgetClient(w)
+		}
+	}
+}
+
+// holds is the registry's test whether a client may have its id: not if it is new
+// and another token's client has had it before.
+func (b *registry) holds(c *ClientLookup) bool {
+	owner, id := ClientOf(c.Client)
+	holder := b.ids[id]
+	return !c.New || owner == "" || holder == nil || holder.client == c.Client || c.Began <= holder.began
+}
+
+// keepClient puts a client into the directory.
+func (b *registry) keepClient(c *ClientLookup) *whereabouts {
+	w := &whereabouts{client: c.Client, session: c.Session, named: map[BrokerID]bool{}, began: c.Began}
+	_, id := ClientOf(c.Client)
+	switch old := b.ids[id]; {
+	case id == "":
+	case old == nil && c.Claims:
+		b.ids[id] = w
+	case old != nil && old.client == c.Client:
+		b.ids[id], w.began = w, min(w.began, old.began)
+	}
+	b.clients[c.Client] = w
+	return w
+}
+
+// forgetClient takes it out.
+func (b *registry) forgetClient(w *whereabouts) {
+	delete(b.clients, w.client)
+	if _, id := ClientOf(w.client); b.ids[id] == w {
+		delete(b.ids, id)
+	}
+}
+
+// hasID reports whether the registry knows a client as the one that has its id.
+func (b *registry) hasID(w *whereabouts) bool {
+	_, id := ClientOf(w.client)
+	return b.ids[id] == w
 }

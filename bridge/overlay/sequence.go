@@ -1,8 +1,6 @@
 package overlay
 
-import (
-	"callboard/subscribe/protocol"
-)
+import "callboard/subscribe/protocol"
 
 // sequence is what a broker keeps of a key: the notifications that its client has
 // not acknowledged, and the set that names in them are of. A source retains it,

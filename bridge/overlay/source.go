@@ -1,10 +1,94 @@
 package overlay
 
 import (
+	"cmp"
 	"slices"
-
-	"callboard/subscribe/protocol"
 )
+
+// source is the broker as the one that reads robots: the local registry of
+// subscriptions, with the numbers that it has given and what it retains.
+type source struct {
+	*step
+	edge    sourceToEdge
+	network sourceToNetwork
+
+	stamp   Stamp
+	entries map[Handle]*entry // the local registry
+	keys    map[Key]*entry    // the same, by key
+	homes   map[Key]*entry    // the newest of each session, by its key without stamp
+
+	robots   robots
+	refusals uint64  // version of the registry's word on this broker's robots
+	hasten   bool    // the registry is to be told at the end of this step
+	hastenAt Instant // or of one after this, if robots are many
+
+	own      roster  // of this broker's robots
+	ownWhole uint64  // versions before it are not told as differences
+	news     bool    // those who watch this broker's robots are to be told at the end of this step
+	newsAt   Instant // or of one after this, if robots are many
+	watchers map[BrokerID]*watcher
+}
+
+// hearOf takes note that somebody knows of a number of a key. If that is above
+// all that this source broker has told anyone, its store is older than what it
+// has given: the key ends, since its numbers would name other readings. Whoever
+// is on its route is told, but from, who is answered.
+func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool) {
+	e := b.keys[k]
+	if e == nil || e.ended || number <= e.outside {
+		return false
+	}
+	b.stats.Behind++
+	b.outlive(k)
+	switch in := e.inbox; {
+	case in == nil:
+		if r := b.network.routeOf(k); r != nil && r.down != from {
+			b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
+		}
+		b.unsubscribe(e.sequence)
+	case b.edge.hasMoved(in, epoch):
+		b.edge.dropKey(in)
+	default: // the client is here, and another edge has what was given before
+		b.dropEarly(e)
+		b.put(&Uninstall{Handle: e.handle})
+		e.ended = true
+		b.recordEntry(e)
+		b.edge.endLocal(in)
+	}
+	return true
+}
+
+// awayEntries gives the keys of the local registry whose edge is elsewhere, in order.
+func (b *source) awayEntries() []*entry {
+	var away []*entry
+	for _, e := range b.entries {
+		if e.inbox == nil {
+			away = append(away, e)
+		}
+	}
+	slices.SortFunc(away, func(e, f *entry) int { return cmp.Compare(e.handle, f.handle) })
+	return away
+}
+
+// forgetKeys forgets the keys of other edges that nobody refreshed (L5), and what has
+// waited too long for others.
+func (b *source) forgetKeys() {
+	before := b.now - Instant(b.cfg.Inbox.Keep)
+	forgot := false
+	for _, e := range b.awayEntries() {
+		if e.seen < before { // L5
+			b.network.dropRoute(e.key)
+			b.unsubscribe(e.sequence)
+			b.stats.ForgottenKeys++
+			forgot = true
+			continue
+		}
+		b.expire(e.sequence, before)
+	}
+	if forgot {
+		b.newStamp()
+	}
+}
 
 // entry is a key in the local registry of this source broker: a set that
 // readings are tested against, and the sequence of what matched.
@@ -25,13 +109,6 @@ type entry struct {
 	early      []early
 	earlyBytes int
 	earlyLost  uint64 // the oldest of them, which there was no room for
-}
-
-type early struct {
-	reading *Reading
-	names   []protocol.Matched
-	set     uint64
-	size    int
 }
 
 // newStamp begins another life of the local registry: keys that are made from
@@ -226,126 +303,4 @@ func (b *source) drop(e *entry) {
 		b.record(&EntryEnded{Handle: e.handle})
 	}
 	e.buf.free()
-}
-
-// matched gives each key that a reading matched its next number.
-func (b *source) matched(m *Matched) {
-	b.stats.Readings++
-	if b.isRefused(m.Reading.Robot) {
-		b.stats.Stray++
-		return
-	}
-	var given *GivenRecord
-	for i := range m.Hits {
-		hit := &m.Hits[i]
-		e := b.entries[hit.Handle]
-		if e == nil || e.ended {
-			b.stats.Stray++ // the key has ended while the reading was tested
-			continue
-		}
-		names := e.liveNames(hit.Names, hit.Set)
-		switch {
-		case len(names) == 0:
-			b.stats.Stray++
-		case hit.Set > e.installed:
-			b.holdEarly(e, m.Reading, names, hit.Set)
-		default:
-			given = b.give(e, m.Reading, names, hit.Set, given)
-		}
-	}
-}
-
-// give numbers a notification, retains it and delivers it if it may go.
-func (b *source) give(e *entry, r *Reading, names []protocol.Matched, revision uint64, given *GivenRecord) *GivenRecord {
-	seq := e.next
-	e.next++
-	b.stats.Given++
-	e.trues.note(r, names, seq)
-	e.sets.prune(revision)
-	e.points.add(seq, e.sets.at(revision))
-	size := itemSize(r, names)
-	if size > b.cfg.Inbox.Bytes {
-		b.lose(e, seq, seq)
-		return given
-	}
-	if e.stored() {
-		if given == nil {
-			given = b.newGiven(r)
-		}
-		given.Hits = append(given.Hits, GivenHit{Handle: e.handle, Seq: seq, Revision: revision, Names: names})
-	}
-	e.buf.push(seq, r, e.buf.share(names, revision, e.members.ends, namesSize(names)), b.now)
-	if in := e.inbox; in != nil {
-		b.edge.pump(in)
-	} else {
-		b.sendDown(e, r, newHit(e.key, seq, e.points.at(seq), names))
-	}
-	if e.buf.next < len(e.buf.items) {
-		b.bound(e.sequence)
-	}
-	return given
-}
-
-// lose declares numbers that were given but cannot be held.
-func (b *source) lose(e *entry, from, to uint64) {
-	b.stats.Lost[WhyOverflow] += to - from + 1
-	g := e.buf.pushGap(from, to, WhyOverflow, b.now)
-	b.recordGap(e.sequence, g, from)
-	if e.inbox != nil {
-		b.edge.pump(e.inbox)
-		return
-	}
-	e.quiet, e.outside = false, to
-	b.network.towards(e.key, []Item{{Kind: ItemGap, From: from, To: to, Why: WhyOverflow}}, "")
-}
-
-// holdEarly keeps what was tested by a set that is not in force yet. When
-// there is no room the oldest go: their numbers become a gap.
-func (b *source) holdEarly(e *entry, r *Reading, names []protocol.Matched, set uint64) {
-	held := early{reading: r, names: names, set: set, size: itemSize(r, names)}
-	e.early = append(e.early, held)
-	e.earlyBytes += held.size
-	b.usage.early += int64(held.size)
-	lost := 0
-	for len(e.early)-lost > b.cfg.Inbox.Count || e.earlyBytes > b.cfg.Inbox.Bytes {
-		e.earlyBytes -= e.early[lost].size
-		b.usage.early -= int64(e.early[lost].size)
-		lost++
-	}
-	e.early = slices.Delete(e.early, 0, lost)
-	e.earlyLost += uint64(lost)
-}
-
-// giveEarly numbers what has waited for the sets that are in force now.
-func (b *source) giveEarly(e *entry) {
-	if e.earlyLost > 0 {
-		from := e.next
-		e.next += e.earlyLost
-		b.stats.Given += e.earlyLost
-		e.earlyLost = 0
-		b.lose(e, from, e.next-1)
-	}
-	if len(e.early) == 0 {
-		return
-	}
-	waiting := e.early
-	e.early = nil
-	for _, w := range waiting {
-		if w.set > e.installed {
-			e.early = append(e.early, w)
-			continue
-		}
-		e.earlyBytes -= w.size
-		b.usage.early -= int64(w.size)
-		if names := e.liveNames(w.names, w.set); len(names) > 0 {
-			b.give(e, w.reading, names, w.set, nil)
-		}
-	}
-}
-
-func (b *source) dropEarly(e *entry) {
-	for _, w := range e.early {
-		b.usage.early -= int64(w.size)
-	}
-	e.early, e.earlyBytes, e.earlyLost = nil, 0, 0
 }

@@ -8,6 +8,20 @@ import (
 	"callboard/subscribe/protocol"
 )
 
+// usage counts what the broker keeps. Whoever puts something in or takes it out
+// counts it here, and nowhere else: what is used follows from it.
+type usage struct {
+	readings int64 // bytes of readings in buffers, each reading once
+	early    int64 // bytes of notifications that wait for their set or their turn, for each key
+	items    int64 // notifications in buffers
+	own      int64 // bytes of names and values that items do not share
+	subs     int64 // subscriptions, in sessions' sets and those of keys
+	texts    int64 // bytes of their texts
+	sessions int64
+	keys     int64 // of the local registry, and inboxes of other brokers' keys
+	conns    int64
+}
+
 // What things cost in memory and on the disk, in bytes, beside the texts and
 // readings that they hold: about what a broker of many was measured to take.
 const (
@@ -23,20 +37,6 @@ const (
 	keyDisk          = 256
 	diskSlack        = 2 // the store's file has free pages, and a tail beside
 )
-
-// usage counts what the broker keeps. Whoever puts something in or takes it out
-// counts it here, and nowhere else: what is used follows from it.
-type usage struct {
-	readings int64 // bytes of readings in buffers, each reading once
-	early    int64 // bytes of notifications that wait for their set or their turn, for each key
-	items    int64 // notifications in buffers
-	own      int64 // bytes of names and values that items do not share
-	subs     int64 // subscriptions, in sessions' sets and those of keys
-	texts    int64 // bytes of their texts
-	sessions int64
-	keys     int64 // of the local registry, and inboxes of other brokers' keys
-	conns    int64
-}
 
 // size is how many bytes of text a subscription brings.
 func (s *Subscription) size() int {

@@ -1,10 +1,24 @@
 package overlay
 
-import "slices"
-
-// leasePeriods is how many periods a route or tombstone lives without a
-// refresh; three do not suffice.
-const leasePeriods = 4
+// onNotify delivers a reading to the keys whose edge is here, and passes it on
+// for the others: once over each link.
+func (b *network) onNotify(m *NotifyMessage) {
+	if m.Reading == nil {
+		return
+	}
+	for _, h := range m.Hits {
+		r := b.routes[h.Key]
+		switch {
+		case r == nil:
+			b.stats.Stray++
+		case !b.local(r):
+			r.known = max(r.known, h.Seq)
+			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
+		default:
+			b.edge.notified(m.Reading, &h)
+		}
+	}
+}
 
 // route is what a broker on the way of a key knows of it.
 type route struct {
@@ -18,11 +32,6 @@ type route struct {
 	hash  Hash       // of the set
 	lease Instant    // until when it lives without a refresh; an edge's own have none
 }
-
-func (b *step) lease() Instant { return b.now + leasePeriods*Instant(b.cfg.Heartbeat) }
-
-// local tells whether the client's edge is here.
-func (b *step) local(r *route) bool { return r.down == b.cfg.ID }
 
 // newestEpoch gives the newest epoch that is known of a key: that of its
 // route; a source broker that lost the route in a crash has it in its store.
@@ -176,125 +185,4 @@ func (b *network) sendDown(r *route, m Message) {
 		return
 	}
 	b.tell(r.down, m)
-}
-
-// takeInFrom takes the set of a key whose edge is elsewhere into the local
-// registry (S7). It tells whether the key goes on.
-func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
-	e := b.keys[m.Key]
-	ended := e != nil && e.ended // its store was lost: it gives no more numbers
-	home := b.live(m.Key)        // an edge that does not know the session's key here asks for another
-	forgotten := ended || e == nil && (m.Key.Stamp != b.stamp || m.Known > 0 || home != nil)
-	full := e == nil && len(b.entries) >= 2*b.cfg.Clients
-	unclear := !forgotten && (full || !b.brings(e, m))
-	if forgotten || unclear {
-		if r := b.network.routeOf(m.Key); r != nil && r.down == from {
-			b.network.dropRoute(m.Key)
-		}
-	}
-	switch {
-	case forgotten:
-		b.outlive(m.Key)
-		if ended {
-			b.giveRest(from, e, m)
-		}
-		next := b.stamp
-		if home != nil {
-			next = home.key.Stamp
-		}
-		b.network.tell(from, &GoneMessage{Key: m.Key, Stamp: next})
-		return false
-	case unclear:
-		b.stats.Unclear++
-		b.network.tell(from, &BrokenMessage{Key: m.Key})
-		return false
-	}
-	if e == nil {
-		e = b.newEntry(m.Key, newSet(), m.Epoch)
-		e.quiet = true
-		b.recordEntry(e)
-		b.changeMembers(e, nil, m.Set.Put, true)
-		return true
-	}
-	if e.inbox != nil { // the edge was here: turn hands the inbox over
-		b.edge.release(e.inbox)
-	}
-	e.epoch, e.seen = m.Epoch, b.now
-	switch {
-	case e.members.hash == m.Hash: // the same as before, and all that the client has asked for up to now
-		e.sets.touch(e.epoch)
-		b.recordEntry(e)
-	case m.Set.Whole:
-		drop, put := e.members.diff(m.Set.Put)
-		b.changeMembers(e, drop, put, false)
-	default:
-		b.changeMembers(e, m.Set.Drop, m.Set.Put, false)
-	}
-	return true
-}
-
-// giveRest gives what the store has left of a sequence that has ended to an
-// edge that is elsewhere, before it is told so.
-func (b *source) giveRest(from BrokerID, e *entry, m *SubscribeMessage) {
-	first := m.Num + 1
-	if m.Missing != nil {
-		first = max(first, m.Missing.From)
-	}
-	items := b.itemsOf(e.sequence, first, e.next-1)
-	b.countResent(e, items)
-	b.network.replay(from, m.Key, items)
-}
-
-// brings tells whether the message lets the source have the set that it names.
-func (b *source) brings(e *entry, m *SubscribeMessage) bool {
-	switch {
-	case e != nil && e.members.hash == m.Hash:
-		return true
-	case m.Set == nil || slices.ContainsFunc(m.Set.Put, func(m Member) bool { return m.Subscription == nil }):
-		return false
-	case m.Set.Whole:
-		return len(m.Set.Put) <= b.cfg.Subscriptions
-	}
-	return e != nil && e.members.hash == m.Set.From && len(e.members.subs)+len(m.Set.Put) <= 2*b.cfg.Subscriptions
-}
-
-// diff tells what makes the set the one that is given whole.
-func (s *set) diff(whole []Member) (drop []string, put []Member) {
-	stays := make(map[string]bool, len(whole))
-	for _, m := range whole {
-		stays[m.Subscription.ID] = true
-		if old := s.subs[m.Subscription.ID]; old == nil || old.hash != m.Subscription.Hash() {
-			put = append(put, m)
-		}
-	}
-	for _, old := range s.sorted() {
-		if !stays[old.ID] {
-			drop = append(drop, old.ID)
-		}
-	}
-	return drop, put
-}
-
-// changeMembers changes the set of an entry whose edge is elsewhere.
-func (b *source) changeMembers(e *entry, drop []string, put []Member, whole bool) {
-	if whole {
-		e.sets = nil
-	}
-	b.newSetOf(e)
-	for _, id := range drop {
-		if old := e.members.subs[id]; old != nil {
-			b.takeSub(e.members, old)
-			e.members.ends++
-			b.record(&EntrySubscriptionEnded{Handle: e.handle, ID: id})
-		}
-	}
-	var added []*sub
-	for _, m := range put {
-		s := b.putSub(e.members, m.Subscription, m.Subscription.Hash(), e.set)
-		b.record(&EntrySubscription{Handle: e.handle, Born: s.born, Subscription: m.Subscription})
-		added = append(added, s)
-	}
-	b.recordEntry(e)
-	b.forgetStates(e, drop, added)
-	b.install(e, whole, drop, added, added)
 }

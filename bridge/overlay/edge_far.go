@@ -77,15 +77,6 @@ func (b *edge) dropFar(in *inbox) {
 	}
 }
 
-// whole gives a set as a message carries it.
-func (s *set) whole() *SetChange {
-	c := &SetChange{Whole: true}
-	for _, sub := range s.sorted() {
-		c.Put = append(c.Put, Member{sub.Subscription})
-	}
-	return c
-}
-
 // edgeSubscribe subscribes at a key's source, which is elsewhere. The change is that
 // of the set from the one that the session had before; missing, if it is not nil,
 // says that the source is to see the subscribe.
@@ -303,105 +294,53 @@ func (b *edge) settleNamed(s *session, names []protocol.Matched) {
 	b.settlePending(s)
 }
 
-// onNotify delivers a reading to the keys whose edge is here, and passes it on
-// for the others: once over each link.
-func (b *network) onNotify(m *NotifyMessage) {
-	if m.Reading == nil {
-		return
-	}
-	for _, h := range m.Hits {
-		r := b.routes[h.Key]
+// refreshKeys is what a period asks for at an edge: L1 for each of the
+// client's keys whose source is elsewhere, or a renewal.
+func (b *edge) refreshKeys(s *session) {
+	for _, in := range slices.Clone(s.inboxes) {
+		if in.far == nil || in.ended {
+			continue
+		}
+		f, want := in.far, in.buf.last+1
+		missing := want <= f.head || len(f.held) > 0
 		switch {
-		case r == nil:
-			b.stats.Stray++
-		case !b.local(r):
-			r.known = max(r.known, h.Seq)
-			b.tell(r.down, &NotifyMessage{Reading: m.Reading, Hits: []KeyHit{h}})
+		case !missing:
+			f.open, f.ends = 0, 0
+		case f.open == want:
+			f.ends++
 		default:
-			b.edge.notified(m.Reading, &h)
+			f.open, f.ends = want, 1
 		}
+		r := b.network.routeOf(in.key)
+		if r == nil || r.up == "" || missing && f.ends >= 3 {
+			b.renew(in)
+			continue
+		}
+		b.network.tell(r.up, &RefreshMessage{Key: in.key, Epoch: r.epoch, Num: in.buf.num, Known: max(r.known, in.known())})
 	}
 }
 
-// take takes what the source of a key, or its old edge, says to the edge of its
-// client.
-func (b *edge) take(m Message) {
-	switch m := m.(type) {
-	case *HeadMessage:
-		if in := b.inboxOf(m.Key); in != nil && in.far != nil {
-			in.far.head = max(in.far.head, m.Last)
-		}
-	case *EventMessage:
-		if in := b.inboxOf(m.Key); in != nil {
-			b.event(in.session, m)
-		}
-	case *ReplayMessage:
-		if in := b.inboxOf(m.Key); in != nil && in.far != nil {
-			for i := range m.Items {
-				b.arrive(in, m.Items[i])
+// renewStranded has the keys here renewed that have no way up, now that there
+// may be one: at most once a period each.
+func (b *edge) renewStranded() {
+	for _, s := range b.order {
+		for _, in := range s.inboxes {
+			if in.far == nil || in.ended || in.far.renewed >= b.period {
+				continue
 			}
-			b.pump(in)
-		}
-	case *GoneMessage:
-		if in := b.inboxOf(m.Key); in != nil {
-			b.endFar(in, m.Stamp)
-		}
-	case *BrokenMessage: // B1
-		b.stats.Orphaned++
-		if in := b.inboxOf(m.Key); in != nil && in.far != nil && in.far.renewed < b.period {
-			b.renewals = append(b.renewals, in)
+			if r := b.network.routeOf(in.key); r != nil && r.up == "" {
+				b.renewals = append(b.renewals, in)
+			}
 		}
 	}
 }
 
-// notified takes a notification of another source broker.
-func (b *edge) notified(r *Reading, h *KeyHit) {
-	if in := b.inboxOf(h.Key); in != nil && in.far != nil {
-		b.arrive(in, Item{Kind: ItemNotification, From: h.Seq, To: h.Seq, Reading: r, Names: h.Names, Set: h.Set()})
-		b.pump(in)
+// renewAll renews those, at a step's end.
+func (b *edge) renewAll() {
+	for len(b.renewals) > 0 {
+		in := b.renewals[0]
+		b.renewals = b.renewals[1:]
+		b.renewIfStranded(in)
 	}
-}
-
-// event takes what is not numbered: a subscription that failed, or how many robots
-// match.
-func (b *edge) event(s *session, m *EventMessage) {
-	if m.Error != nil {
-		if sub := s.subs[m.Error.ID]; sub != nil {
-			b.tellFailed(s, sub, m.Error)
-		}
-		return
-	}
-	for _, c := range m.Counts {
-		if sub := s.subs[c.ID]; sub != nil {
-			sub.count(m.Key.Source, c.Robots)
-		}
-	}
-	b.settlePending(s)
-}
-
-// sendDown sends what a key was given towards its edge, if that is elsewhere.
-func (b *source) sendDown(e *entry, r *Reading, h KeyHit) {
-	e.quiet = false
-	if way := b.network.routeOf(e.key); way != nil && !b.local(way) {
-		e.sent, e.outside = h.Seq, h.Seq
-		b.network.tell(way.down, &NotifyMessage{Reading: r, Hits: []KeyHit{h}})
-	}
-}
-
-// robots returns how many match, as far as they have been counted.
-func (s *sub) robots() (n int) {
-	for _, c := range s.counted {
-		n += c.robots
-	}
-	return n
-}
-
-func (s *sub) count(source BrokerID, robots int) {
-	for i := range s.counted {
-		if s.counted[i].source == source {
-			s.counted[i].robots = robots
-			return
-		}
-	}
-	s.counted = append(s.counted, sourceCount{source, robots})
+	b.renewals = nil
 }

@@ -45,12 +45,6 @@ func (b *registry) claim(id BrokerID, robots []*robot) {
 	b.holdAll(touched, id)
 }
 
-// matchesAs reports whether the registry's test of two advertisements of a
-// robot is the same.
-func (r *robot) matchesAs(o *robot) bool {
-	return r.world == o.world && slices.Equal(r.devices, o.devices) && (r.devices == nil) == (o.devices == nil) && slices.Equal(r.bounds, o.bounds)
-}
-
 // holdAll gives names to brokers, and tells those whose refusals have changed,
 // one of which is named.
 func (b *registry) holdAll(names map[string]bool, also BrokerID) {
@@ -150,44 +144,4 @@ func (b *registry) rival(name string, but BrokerID) (lowest BrokerID) {
 func (b *registry) tellRefusals(id BrokerID) {
 	r := b.brokers[id]
 	b.network.route(id, &Refusals{Version: r.refusals, Refused: r.refused, Rivals: r.rivals})
-}
-
-// onRefusals takes the registry's word on this broker's robots.
-func (b *source) onRefusals(m *Refusals) {
-	b.refusals = m.Version
-	holders, rivals := map[string]BrokerID{}, map[string]BrokerID{}
-	for _, f := range m.Refused {
-		holders[f.Robot] = f.Broker
-	}
-	for _, f := range m.Rivals {
-		rivals[f.Robot] = f.Broker
-	}
-	for _, name := range b.robots.names {
-		r := b.robots.named[name]
-		holder, refused := holders[name]
-		if refused == r.refused && holder == r.holder && rivals[name] == r.rival {
-			continue
-		}
-		if refused != r.refused {
-			b.robots.version++ // what can be matched has changed
-			b.advertised()     // and the registry is told that it is known
-		}
-		moved := refused != r.refused
-		r.refused, r.holder, r.rival = refused, holder, rivals[name]
-		if moved && refused {
-			b.disappear(r)
-		} else if moved {
-			b.appear(r)
-		}
-		b.put(&RobotRefused{Robot: name, Refused: refused, Holder: holder, Rival: r.rival})
-	}
-}
-
-// isRefused tells whether a robot's name is another broker's.
-func (b *source) isRefused(robot string) bool {
-	if b.refusals == 0 {
-		return false
-	}
-	r := b.robots.named[robot]
-	return r != nil && r.refused
 }

@@ -126,3 +126,13 @@ func (b *edge) endLocal(in *inbox) {
 	}
 	b.pump(in)
 }
+
+// appeared enters those clients here into the local registry that a robot of this
+// broker can match, and that have no key there yet.
+func (b *edge) appeared(r *robot) {
+	for _, s := range b.order {
+		if s.local == nil && s.elsewhere == 0 && s.selects(&b.selectors, r.name) && s.anySub(r.canMatch) {
+			b.enter(s, nil)
+		}
+	}
+}

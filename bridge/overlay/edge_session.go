@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,6 +9,20 @@ import (
 
 	"callboard/subscribe/protocol"
 )
+
+// forget takes away the session of a client that was absent for the session
+// time (L4), and its key, which nobody unsubscribed: a new stamp (L5).
+func (b *edge) forget(s *session) {
+	had := s.local != nil
+	for _, in := range slices.Clone(s.inboxes) {
+		b.dropKey(in)
+	}
+	b.dropSession(s)
+	b.stats.Forgotten++
+	if had {
+		b.source.newStamp()
+	}
+}
 
 // maxID bounds client and subscription ids, in bytes; maxSources the sources
 // that a hello may list.
@@ -48,32 +61,6 @@ type session struct {
 	states farStates
 }
 
-// set is all subscriptions of a client: of its session at the edge, and of its
-// key at a source broker. Where both are here they share one.
-type set struct {
-	subs      map[string]*sub
-	hash      Hash // of the set
-	bytes     int  // of its texts
-	selectors map[*selector]int
-	latest    int    // subscriptions that keep the latest only
-	ends      uint64 // how many subscriptions have ended: names in items are looked through again
-}
-
-func newSet() *set { return &set{subs: map[string]*sub{}, selectors: map[*selector]int{}} }
-
-// sub is a subscription F in a session's set.
-type sub struct {
-	*Subscription
-	born     uint64 // revision of its subscribe, as the source broker here counts: the same id may have named another one before
-	begun    uint64 // the same as this edge counts: towards what has come of other brokers
-	since    Epoch  // the same towards readings of other brokers: older sets may have had another of its id
-	hash     Hash
-	selector *selector
-	counted  []sourceCount   // robots that matched when they were last counted
-	failed   bool            // its condition failed while it ran
-	untold   *protocol.Error // and the client was away
-}
-
 // conn is a client's connection that has said hello.
 type conn struct {
 	id       Conn
@@ -99,12 +86,6 @@ type pending struct {
 	since   Instant // it waits no longer than a period
 }
 
-// sourceCount tells how many robots of a source broker match.
-type sourceCount struct {
-	source BrokerID
-	robots int
-}
-
 // checkID tells what is wrong with an id that a client chose, "" if nothing.
 func checkID(what, id string) string {
 	switch {
@@ -118,52 +99,6 @@ func checkID(what, id string) string {
 		return what + " has control characters"
 	}
 	return ""
-}
-
-// liveThere leaves out of what another broker names what has ended since, or
-// was not in the set by which it was tested.
-func (s *set) liveThere(names []protocol.Matched, at Epoch) []protocol.Matched {
-	live := func(id string) bool {
-		sub := s.subs[id]
-		return sub != nil && (at == Epoch{} || sub.since.Compare(at) <= 0)
-	}
-	for i := range names {
-		if live(names[i].ID) {
-			continue
-		}
-		var kept []protocol.Matched
-		for j := range names {
-			if live(names[j].ID) {
-				kept = append(kept, names[j])
-			}
-		}
-		return kept
-	}
-	return names
-}
-
-func (s *set) anySub(f func(*sub) bool) bool {
-	for _, sub := range s.subs { // one is enough, whichever
-		if f(sub) {
-			return true
-		}
-	}
-	return false
-}
-
-// sorted gives the set by id.
-func (s *set) sorted() []*sub {
-	return slices.SortedFunc(maps.Values(s.subs), func(a, b *sub) int { return cmp.Compare(a.ID, b.ID) })
-}
-
-// wants tells whether a subscription selects the robot.
-func (s *set) wants(name string) bool {
-	for sel := range s.selectors { // one is enough, whichever
-		if sel.matches(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // attached gives the session of a connection, or answers that there is none.

@@ -2,87 +2,11 @@ package overlay
 
 import "slices"
 
-// isDead tells whether a tombstone of the key stands here (U3).
-func (b *network) isDead(k Key) bool {
-	_, dead := b.dead[k]
-	return dead
-}
-
-// unsubscribeKey ends a key for good, whatever its epoch: U1, U2. The sender
-// is a neighbour, or this broker for a client here.
-func (b *network) unsubscribeKey(from BrokerID, k Key, path []BrokerID) {
-	if b.isDead(k) {
-		return
-	}
-	b.dead[k] = b.lease()
-	r := b.routes[k]
-	delete(b.routes, k)
-	if r != nil && r.down != from && !b.local(r) { // U2: a roam is under way
-		b.tell(r.down, &GoneMessage{Key: k})
-	}
-	b.edge.unsubscribed(k)
-	if q := b.source.retained(k); q != nil {
-		b.source.unsubscribe(q)
-	}
-	if r != nil && r.up != "" {
-		path = r.rest
-	} else if at := slices.Index(path, b.cfg.ID); at >= 0 {
-		path = path[at:]
-	} else {
-		path = nil
-	}
-	if k.Source != b.cfg.ID && len(path) > 1 {
-		b.tell(path[1], &UnsubscribeMessage{Key: k, Path: path[1:]})
-	}
-}
-
 // unsubscribed ends a key that a neighbour has ended.
 func (b *edge) unsubscribed(k Key) {
 	if in := b.inboxOf(k); in != nil {
 		b.dropKey(in)
 	}
-}
-
-// onGone says that a key is over: the route goes, and it is passed on.
-func (b *network) onGone(from BrokerID, m *GoneMessage) {
-	r := b.routes[m.Key]
-	if r == nil || r.up != from {
-		return
-	}
-	delete(b.routes, m.Key)
-	if m.Stamp == 0 {
-		b.dead[m.Key] = b.lease()
-	}
-	b.sendDown(r, m)
-}
-
-// hearOf takes note that somebody knows of a number of a key. If that is above
-// all that this source broker has told anyone, its store is older than what it
-// has given: the key ends, since its numbers would name other readings. Whoever
-// is on its route is told, but from, who is answered.
-func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool) {
-	e := b.keys[k]
-	if e == nil || e.ended || number <= e.outside {
-		return false
-	}
-	b.stats.Behind++
-	b.outlive(k)
-	switch in := e.inbox; {
-	case in == nil:
-		if r := b.network.routeOf(k); r != nil && r.down != from {
-			b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})
-		}
-		b.unsubscribe(e.sequence)
-	case b.edge.hasMoved(in, epoch):
-		b.edge.dropKey(in)
-	default: // the client is here, and another edge has what was given before
-		b.dropEarly(e)
-		b.put(&Uninstall{Handle: e.handle})
-		e.ended = true
-		b.recordEntry(e)
-		b.edge.endLocal(in)
-	}
-	return true
 }
 
 // endFar ends the sequence of a key whose source has forgotten it: the client
@@ -163,4 +87,44 @@ func (b *edge) forgetElsewhere(s *session) {
 		b.dropKey(in)
 	}
 	b.dropSession(s)
+}
+
+// setOf returns the set of a key's session here, and the highest number that is known;
+// nil without one.
+func (b *edge) setOf(k Key) (*SetChange, uint64) {
+	if in := b.inboxOf(k); in != nil {
+		return in.members.whole(), in.known()
+	}
+	return nil, 0
+}
+
+// handOver takes the inbox of a key away, whose client has attached elsewhere,
+// and gives what comes after num. What the source broker retains it keeps.
+func (b *edge) handOver(k Key, epoch Epoch, num uint64) []Item {
+	if s := b.sessionOf(k); s != nil && s.epoch.Compare(epoch) < 0 {
+		b.attachedElsewhere(s, epoch)
+	}
+	in := b.inboxOf(k)
+	if in != nil && in.own {
+		b.release(in)
+	}
+	if q := b.source.retained(k); q != nil {
+		return b.source.handOver(q, num)
+	}
+	if in == nil {
+		return nil
+	}
+	items := b.itemsOf(in.sequence, num+1, in.buf.last)
+	for _, h := range in.far.held {
+		if h.Kind == ItemNotification {
+			if h.Names = in.members.liveThere(h.Names, h.Set); len(h.Names) == 0 {
+				h.Kind, h.Reading = ItemPassed, nil
+			}
+		}
+		if h.To > num {
+			items = append(items, h)
+		}
+	}
+	b.dropInbox(in)
+	return items
 }
