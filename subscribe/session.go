@@ -35,7 +35,7 @@ type Failure struct {
 }
 
 // Session tests the readings of one robot, across reconnections. All methods
-// belong to one goroutine, except Counts, Sees and Stats.
+// belong to one goroutine, except Counts and Stats.
 type Session struct {
 	matcher *Matcher
 	config  SessionConfig
@@ -63,7 +63,6 @@ type Session struct {
 
 	devices atomic.Pointer[[]player.Addr]
 	have    atomic.Uint32 // view.Kinds that have a reading
-	sees    atomic.Uint64 // version that it runs with, or idle, or starting
 	counts  counts
 }
 
@@ -164,36 +163,17 @@ func (s *Session) Find(a *view.Arrival) (matches int) {
 	return len(s.sure) + len(s.found)
 }
 
-// What sees may be, apart from a version.
-const (
-	idle     = 0
-	starting = 1
-	version0 = 2 // version n is n + version0
-)
-
-// begin makes visible which version is in use from now on.
 func (s *Session) begin() {
-	s.sees.Store(starting)
 	snap := s.matcher.snapshot.Load()
 	if snap != s.snapshot {
 		s.robot.Keep(slices.ContainsFunc(snap.messages, func(e *entry) bool { return e.sub.wantsRobot(s.config.Robot) }))
 	}
-	s.sees.Store(snap.version + version0)
 	s.take(snap)
 }
 
 func (s *Session) end() {
 	s.have.Store(uint32(s.robot.Have()))
 	s.count()
-	s.sees.Store(idle)
-}
-
-// Sees tells that everything up to version of the matcher is visible to the
-// session: a reading that it tests from now on, or is testing, is tested by
-// that version or a later one. Safe for concurrent use.
-func (s *Session) Sees(version uint64) bool {
-	v := s.sees.Load()
-	return v == idle || v != starting && v-version0 >= version
 }
 
 // Counts tells whether the robot counts among those that sub matches now: it

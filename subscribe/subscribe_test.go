@@ -409,25 +409,6 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-func TestSees(t *testing.T) {
-	m := newMatcher(t)
-	r := newRobot(m, "r1")
-	if !r.Sees(m.Version() + 1) {
-		t.Error("an idle session sees what comes")
-	}
-	var during []bool
-	r.config.Emit = func(*Matched) {
-		v := m.Version()
-		m.Remove(1) // as if by another goroutine, in the middle of a reading
-		during = append(during, r.Sees(v), r.Sees(m.Version()))
-	}
-	m.Install(1, []*Subscription{compile(t, m, protocol.Subscription{ID: "a", Condition: "true"})})
-	r.at(1, 1)
-	if diff := cmp.Diff([]bool{true, false}, during); diff != "" || !r.Sees(m.Version()) {
-		t.Error(diff)
-	}
-}
-
 // The same stream gives the same trace, whatever the order of maps.
 func TestDeterministic(t *testing.T) {
 	run := func() []string {

@@ -209,7 +209,7 @@ func TestLostRequestIsForgotten(t *testing.T) {
 func TestDevicesThatAnswerAreNotProbed(t *testing.T) {
 	askers(t, func(a *asker) {
 		a.ask("lost")
-		if _, err := a.running.IntProperty(context.Background(), sim0, "callboard"); err == nil {
+		if err := a.running.Request(context.Background(), sim0, iface.ReqGetIntprop, property("callboard"), nil); err == nil {
 			t.Error("a property that the driver does not have")
 		}
 		a.fails(client.ErrTimeout)
@@ -234,7 +234,7 @@ func TestTooMuchIsUnanswered(t *testing.T) {
 		}
 		go getPose(a.running, "17th", a.results)
 		a.fails(client.ErrUnanswered)
-		if other := a.running.SetIntProperty(context.Background(), laser0, "x", 1); errors.Is(other, client.ErrUnanswered) {
+		if other := a.running.Request(context.Background(), laser0, iface.ReqSetIntprop, property("x"), nil); errors.Is(other, client.ErrUnanswered) {
 			t.Error("another device is refused, too")
 		}
 		a.fake.stopped.Store(false)
@@ -251,7 +251,7 @@ func TestProbesDoNotDisturbProperties(t *testing.T) {
 		ask := func() chan error {
 			done := make(chan error, 1)
 			go func() {
-				_, err := a.running.IntProperty(context.Background(), sim0, "mine")
+				err := a.running.Request(context.Background(), sim0, iface.ReqGetIntprop, property("mine"), nil)
 				done <- err
 			}()
 			synctest.Wait()
@@ -305,3 +305,6 @@ func TestTooMuchWaits(t *testing.T) {
 		}
 	})
 }
+
+// property is a request about a device's property.
+func property(key string) *iface.IntpropReq { return &iface.IntpropReq{Key: iface.CString(key)} }

@@ -32,14 +32,9 @@ type WorldFile struct {
 }
 
 // File is the name of the world file, "" if there is none.
-func (w *World) File() string { return w.first(".world") }
-
-// Cfg is the name of the Player configuration, "" if there is none.
-func (w *World) Cfg() string { return w.first(".cfg") }
-
-func (w *World) first(ending string) string {
+func (w *World) File() string {
 	for _, f := range w.Files {
-		if strings.HasSuffix(f.Name, ending) {
+		if strings.HasSuffix(f.Name, ".world") {
 			return f.Name
 		}
 	}

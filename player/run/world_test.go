@@ -60,8 +60,8 @@ func TestWorld(t *testing.T) {
 		for i := range got.Files {
 			got.Files[i].Data = append([]byte{}, got.Files[i].Data...)
 		}
-		if diff := cmp.Diff(len(want.Files), len(got.Files)); diff != "" || got.File() != "worlds/cave.world" || got.Cfg() != "lab.cfg" {
-			t.Errorf("%s: %s, world file %q, configuration %q", name, diff, got.File(), got.Cfg())
+		if diff := cmp.Diff(len(want.Files), len(got.Files)); diff != "" || got.File() != "worlds/cave.world" {
+			t.Errorf("%s: %s, world file %q", name, diff, got.File())
 		}
 	}
 }
