@@ -76,13 +76,17 @@ func parameterFlag(parameter bench.Parameter) (cli.Flag, func(*cli.Context) any)
 	name, usage := parameter.Name, parameter.Usage
 	switch standard := parameter.Default.(type) {
 	case int:
-		n := &count{standard}
-		return &cli.GenericFlag{Name: name, Usage: usage, Value: n}, func(*cli.Context) any { return n.n }
+		n := count()
+		if n.v = standard; standard != 0 {
+			n.text = strconv.Itoa(standard)
+		}
+		return &cli.GenericFlag{Name: name, Usage: usage, Value: n}, func(*cli.Context) any { return n.v }
 	case float64:
 		return &cli.Float64Flag{Name: name, Usage: usage, Value: standard}, func(c *cli.Context) any { return c.Float64(name) }
 	case time.Duration:
-		s := &seconds{duration: standard, set: true}
-		return &cli.GenericFlag{Name: name, Usage: usage, Value: s}, func(*cli.Context) any { return s.duration }
+		s := seconds()
+		s.v, s.text = standard, standard.String()
+		return &cli.GenericFlag{Name: name, Usage: usage, Value: s}, func(*cli.Context) any { return s.v }
 	case bool:
 		return &cli.BoolFlag{Name: name, Usage: usage, Value: standard}, func(c *cli.Context) any { return c.Bool(name) }
 	case string:

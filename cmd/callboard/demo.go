@@ -30,7 +30,7 @@ const (
 )
 
 func (p *program) demo() command {
-	robots, brokers := &count{}, &count{}
+	robots, brokers := count(), count()
 	return command{
 		name: "demo", summary: "the whole thing in one process: robots, a broker, the page",
 		about: `Simulates robots that drive about in a bundled world, serves them with Player's
@@ -62,7 +62,7 @@ or came twice, and how long hand-overs took; it ends with 1 if any was.`,
 			if _, err := arguments(c, 0, 0, ""); err != nil {
 				return err
 			}
-			d := demo{p: p, c: c, brokers: brokers.n, robots: robots.n, roam: c.Bool("roam")}
+			d := demo{p: p, c: c, brokers: brokers.v, robots: robots.v, roam: c.Bool("roam")}
 			if err := d.check(); err != nil {
 				return err
 			}

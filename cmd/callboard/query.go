@@ -12,6 +12,7 @@ import (
 	"callboard/bridge/config"
 	"callboard/bridge/search"
 	"callboard/player/problem"
+	"callboard/player/replay"
 	"callboard/player/run"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/query"
@@ -24,7 +25,7 @@ import (
 const queryID = "query"
 
 func (p *program) query() command {
-	minInterval, hold, from, to := &seconds{}, &seconds{}, &point{}, &point{}
+	minInterval, hold, from, to := seconds(), seconds(), point(), point()
 	return command{
 		name: "query", summary: "conditions over recorded runs", args: "FILE… CONDITION",
 		about: `Tests a condition over recorded runs (Player logs, also gzipped, and MCAP), with
@@ -63,7 +64,7 @@ help conditions explains conditions.`,
 			if err != nil {
 				return err
 			}
-			q := &querier{p: p, json: c.Bool("json"), csv: c.Bool("csv"), summary: c.Bool("summary"), plot: c.String("plot"), world: c.String("world"), from: from, to: to}
+			q := &querier{p: p, json: c.Bool("json"), csv: c.Bool("csv"), summary: c.Bool("summary"), plot: c.String("plot"), world: c.String("world"), from: from.v, to: to.v}
 			if quick && q.plot != "" {
 				return fmt.Errorf("--plot is %w", errLeftOut)
 			}
@@ -93,7 +94,7 @@ type querier struct {
 	p                  *program
 	json, csv, summary bool
 	plot, world        string
-	from, to           *point
+	from, to           replay.Point
 
 	settingsOf *config.Config
 	asked      []protocol.Subscription
@@ -104,7 +105,7 @@ type querier struct {
 }
 
 // ask makes the subscriptions of the flags.
-func (q *querier) ask(c *cli.Context, condition string, minInterval, hold *seconds) error {
+func (q *querier) ask(c *cli.Context, condition string, minInterval, hold *flagValue[time.Duration]) error {
 	if _, err := os.Stat(condition); err == nil {
 		return usagef("the last argument is %s, a file; expected the condition", condition)
 	}
@@ -116,7 +117,7 @@ func (q *querier) ask(c *cli.Context, condition string, minInterval, hold *secon
 				id, text = name, named
 			}
 		}
-		sub, err := subscription(c, text, minInterval.duration, hold.duration)
+		sub, err := subscription(c, text, minInterval.v, hold.v)
 		if err != nil {
 			return err
 		}
@@ -131,6 +132,18 @@ func (q *querier) ask(c *cli.Context, condition string, minInterval, hold *secon
 		q.names = append(q.names, name)
 	}
 	return nil
+}
+
+// momentOf returns the moment, in s, that a flag names of a run that begins at
+// first; nil if it was not given.
+func momentOf(p replay.Point, first float64) *float64 {
+	if !p.Set {
+		return nil
+	}
+	if !p.Absolute {
+		p.Seconds += first
+	}
+	return &p.Seconds
 }
 
 // settings takes zones and limits of a configuration.
@@ -260,7 +273,7 @@ func (q *querier) begin(ctx context.Context) (first float64, err error) {
 func (q *querier) compile(first float64) (*queryOutput, error) {
 	c := query.Config{
 		Subscriptions: q.asked, Zones: q.settingsOf.Zones, ConditionLength: q.settingsOf.Limits.ConditionLength,
-		From: q.from.at(first), To: q.to.at(first), Spans: q.summary || q.plot != "",
+		From: momentOf(q.from, first), To: momentOf(q.to, first), Spans: q.summary || q.plot != "",
 	}
 	if q.plot != "" {
 		c.Also = []view.Kind{view.KindPosition}

@@ -15,7 +15,7 @@ import (
 )
 
 func (p *program) record() command {
-	duration, rotateTime, rotateSize := &seconds{}, &seconds{}, &byteCount{}
+	duration, rotateTime, rotateSize := seconds(), seconds(), byteCount()
 	return command{
 		name: "record", summary: "record what Player servers or a broker send",
 		about: `Records what Player servers (--player, --player-cfg) or a broker (--broker) send:
@@ -67,7 +67,7 @@ quarter of a second. Prints a line for each file that is complete.`,
 			}
 			r := record.Config{
 				Output: c.String("o"), Plain: c.Bool("plain"), Logger: logger,
-				Duration: duration.duration, RotateTime: rotateTime.duration, RotateSize: rotateSize.bytes,
+				Duration: duration.v, RotateTime: rotateTime.v, RotateSize: rotateSize.v,
 				Closed: p.recorded,
 			}
 			if err := p.recordFrom(ctx, c, &r, devices); err != nil {

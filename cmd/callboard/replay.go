@@ -26,7 +26,7 @@ import (
 )
 
 func (p *program) replay() command {
-	pace, from, to := &speed{}, &point{}, &point{}
+	pace, from, to := speed(), point(), point()
 	return command{
 		name: "replay", summary: "a recorded run as Player servers", args: "FILE…",
 		about: `Serves recorded runs (Player logs, also gzipped, and MCAP) with Player's protocol
@@ -66,7 +66,7 @@ what comes before it is read, too, so that a late part of a large file begins la
 				return err
 			}
 			r, err := replay.New(replay.Config{
-				Sources: sources, Speed: pace.of(1), From: from.point, To: to.point, Loop: c.Bool("loop"), Logger: logger,
+				Sources: sources, Speed: pace.or(1), From: from.v, To: to.v, Loop: c.Bool("loop"), Logger: logger,
 			})
 			if err != nil {
 				return err
@@ -273,50 +273,4 @@ func replayLine(at replay.Progress, pace float64, clients int) string {
 		how = fmt.Sprintf("%.3g times as fast as recorded", max(0, pace))
 	}
 	return fmt.Sprintf("%s  %s  %s  %s", where, how, plural(int(at.Messages), "message"), plural(clients, "client"))
-}
-
-// point is a flag's moment of a run: a time since its beginning, or @T, what
-// its clock showed.
-type point struct {
-	point replay.Point
-	text  string
-}
-
-// Set implements flag.Value.
-func (p *point) Set(text string) error {
-	if clock, found := strings.CutPrefix(text, "@"); found {
-		t, err := strconv.ParseFloat(clock, 64)
-		if err != nil || math.IsNaN(t) || math.IsInf(t, 0) {
-			return errors.New("expected a time of the run's clock in seconds behind @ (@1795985319.161)")
-		}
-		p.point, p.text = replay.Point{Set: true, Absolute: true, Seconds: t}, text
-		return nil
-	}
-	d, err := parseSeconds(text)
-	if err != nil {
-		return fmt.Errorf("%w, or what the run's clock showed (@1795985319.161)", err)
-	}
-	p.point, p.text = replay.Point{Set: true, Seconds: d.Seconds()}, text
-	return nil
-}
-
-// at gives the moment, in s, of a run that begins at first; nil if it was not
-// given.
-func (p *point) at(first float64) *float64 {
-	if !p.point.Set {
-		return nil
-	}
-	t := p.point.Seconds
-	if !p.point.Absolute {
-		t += first
-	}
-	return &t
-}
-
-// String implements flag.Value.
-func (p *point) String() string {
-	if p == nil {
-		return ""
-	}
-	return p.text
 }

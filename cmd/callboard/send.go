@@ -22,7 +22,7 @@ import (
 const answerTime = 10 * time.Second
 
 func (p *program) send() command {
-	ttl, index := &seconds{}, &index{}
+	ttl, index := seconds(), index()
 	return command{
 		name: "send", summary: "send a command to a robot and print its answer", args: "ROBOT COMMAND [ARGUMENT…]",
 		about: `Sends a command to a robot that a broker reads, and prints what it answers.
@@ -55,33 +55,11 @@ Velocities are in m/s and rad/s, poses in m and rad. Commands:
 			}
 			command := callboard.Command{
 				Robot: args[0], Name: args[1], Args: commandArguments(args[2:]),
-				Interface: c.String("interface"), Index: index.value, TTL: ttl.duration.Seconds(),
+				Interface: c.String("interface"), Index: index.v, TTL: ttl.v.Seconds(),
 			}
 			return p.sendCommand(ctx, config, command, c.Bool("json"))
 		},
 	}
-}
-
-// index is a flag's device index, from 0.
-type index struct{ value *int }
-
-// Set implements flag.Value.
-func (i *index) Set(text string) error {
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return errors.New("expected a device index, 0 to 65535")
-	}
-	v := int(n)
-	i.value = &v
-	return nil
-}
-
-// String implements flag.Value.
-func (i *index) String() string {
-	if i == nil || i.value == nil {
-		return ""
-	}
-	return strconv.Itoa(*i.value)
 }
 
 // commandArguments gives numbers as such, all else as text.

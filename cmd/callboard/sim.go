@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) sim() command {
-	pace, duration, robots := &speed{}, &seconds{}, &count{}
+	pace, duration, robots := speed(), seconds(), count()
 	return command{
 		name: "sim", summary: "the simulator as Player servers", args: "FILE.world|FILE.cfg",
 		about: `Simulates a Stage world and serves its robots with Player's protocol. Of a
@@ -52,7 +52,7 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 			if err != nil {
 				return err
 			}
-			file, plan, err := p.worldArgument(c, robots.n)
+			file, plan, err := p.worldArgument(c, robots.v)
 			if err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 			s, err := newSimulation(simulationConfig{
 				file: file, player: plan, seed: c.Uint64("seed"), listen: c.String("listen"), logger: logger,
 				driver: simdriver.Config{
-					Speed: pace.of(file.Speed), Duration: lasting(duration, file), Paused: c.Bool("paused"), Seed: c.Uint64("seed"),
+					Speed: pace.or(file.Speed), Duration: lasting(duration, file), Paused: c.Bool("paused"), Seed: c.Uint64("seed"),
 				},
 			})
 			if err != nil {
@@ -96,9 +96,9 @@ func (p *program) simulate(ctx context.Context, s *simulation) error {
 
 // lasting is how long a simulation lasts: what was asked for, else the world's
 // quit_time, 0 for ever.
-func lasting(asked *seconds, file *worldfile.World) time.Duration {
+func lasting(asked *flagValue[time.Duration], file *worldfile.World) time.Duration {
 	if asked.set {
-		return asked.duration
+		return asked.v
 	}
 	return file.QuitTime
 }

@@ -23,7 +23,7 @@ import (
 const watchID = "watch"
 
 func (p *program) watch() command {
-	minInterval, hold, timeout, most := &seconds{}, &seconds{}, &seconds{}, &count{}
+	minInterval, hold, timeout, most := seconds(), seconds(), seconds(), count()
 	return command{
 		name: "watch", summary: "subscribe to a condition and print its notifications", args: "CONDITION",
 		about: `Prints a line for each reading that matches the condition: the robot, the
@@ -55,7 +55,7 @@ place, it takes one that announces itself on the loopback, or on
 			if err != nil {
 				return err
 			}
-			s, err := subscription(c, args[0], minInterval.duration, hold.duration)
+			s, err := subscription(c, args[0], minInterval.v, hold.v)
 			if err != nil {
 				return err
 			}
@@ -74,11 +74,11 @@ place, it takes one that announces itself on the loopback, or on
 			}
 			w := &watcher{
 				where: where, given: len(textsOf(c, "broker")) > 0,
-				p: p, subscription: s, config: config, most: most.n,
+				p: p, subscription: s, config: config, most: most.v,
 				out: newNotificationPrinter(p, c.Bool("json")),
 			}
 			if timeout.set {
-				w.timeout = timeout.duration
+				w.timeout = timeout.v
 			}
 			return w.run(ctx)
 		},
@@ -86,7 +86,7 @@ place, it takes one that announces itself on the loopback, or on
 }
 
 // optionFlags are the options of a subscription.
-func optionFlags(minInterval, hold *seconds) []cli.Flag {
+func optionFlags(minInterval, hold *flagValue[time.Duration]) []cli.Flag {
 	return []cli.Flag{
 		repeated("robot", "`PATTERN` of robots' names, as r* (repeat; default all)"),
 		repeated("device", "`PATTERN` of devices, as laser or ranger:0 (repeat; default all)"),
