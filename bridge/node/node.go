@@ -30,7 +30,7 @@ type Store interface {
 	// Append takes the records of the steps since the last call as one batch, and
 	// returns its number, which is one more than that of the last. It waits for
 	// nothing. A batch of no records may be none of its own: then the number is
-	// that of the last. The records are valid until it returns.
+	// that of the last. Givens are valid until it returns.
 	Append(records []overlay.Record) (batch uint64)
 	// Kept returns up to which batch all outlives a crash: what those steps put
 	// out may go. refused says why nothing that comes behind is ever kept (another

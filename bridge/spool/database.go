@@ -365,11 +365,7 @@ func (s *Store) loadEnd(left map[overlay.Handle]*loading) error {
 func (s *Store) loaded() error {
 	x := s.index
 	x.stampDirty, x.fresh = false, nil
-	clear(x.dirtySessions)
-	clear(x.dirtySubs)
-	clear(x.dirtyTold)
+	clear(x.dirty)
 	clear(x.dirtyEntries)
-	clear(x.dirtyMembers)
-	clear(x.dirtyStates)
 	return nil
 }

@@ -1,6 +1,9 @@
 package spool
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +72,28 @@ func TestEncode(t *testing.T) {
 		if got, err := decodeRecords(b[:n]); err == nil && len(got) >= len(all()) {
 			t.Fatalf("%d of %d bytes give all", n, len(b))
 		}
+	}
+}
+
+// TestFormat: what this version of the format looks like stays as it is, so that
+// every program of the version reads it.
+func TestFormat(t *testing.T) {
+	want, err := os.ReadFile(fmt.Sprintf("testdata/records-%d", formatVersion))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all() {
+		b, err := appendRecord(nil, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(want, b) {
+			t.Fatalf("a %T is written as %x, and was as %.60x; expected the same, or another formatVersion", r, b, want)
+		}
+		want = want[len(b):]
+	}
+	if len(want) > 0 {
+		t.Errorf("%d bytes are of records that are written no more", len(want))
 	}
 }
 

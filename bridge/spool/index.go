@@ -11,28 +11,25 @@ type index struct {
 	entries    map[overlay.Handle]*entryState
 	lastID     uint64 // of readings
 
-	dirtySessions map[string]bool
-	dirtySubs     map[subKey]bool
-	dirtyTold     map[subKey]bool // by client, and the name of what it was told of
-	dirtyEntries  map[overlay.Handle]bool
-	dirtyMembers  map[memberKey]bool
-	dirtyStates   map[stateKey]*overlay.StateRecord // nil: it is true no more
-	fresh         []*heldState                      // readings that the database does not have
-	hits          []byte                            // theirs, in one piece
-	deletedIDs    []uint64                          // readings that it has
+	dirty        map[place]overlay.Record // what the database lacks; nil: it has what is gone
+	dirtyEntries map[overlay.Handle]bool
+	fresh        []*heldState // readings that the database does not have
+	hits         []byte       // theirs, in one piece
+	deletedIDs   []uint64     // readings that it has
 }
 
-type subKey struct{ client, id string }
+// place is where the database has a record.
+type place struct{ bucket, key string }
 
-type memberKey struct {
-	handle overlay.Handle
-	id     string
+// put has a record be in its place, or (nil) nothing.
+func (x *index) put(bucket, key []byte, r overlay.Record) {
+	x.dirty[place{string(bucket), string(key)}] = r
 }
 
+// sessionState is what the store has of a session beside its record.
 type sessionState struct {
-	record *overlay.SessionRecord
-	subs   map[string]*overlay.SubscriptionRecord
-	told   map[string]*overlay.ToldRecord // by what toldOf and toldUpTo name
+	subs map[string]bool
+	told map[string]bool // by what toldOf and toldUpTo name
 }
 
 // toldOf and toldUpTo name what is kept of what a client was told: that a robot
@@ -43,7 +40,7 @@ func toldUpTo(source overlay.BrokerID) string { return "s" + string(source) }
 // entryState is a key of the local registry, with what is retained of it by number.
 type entryState struct {
 	record  overlay.EntryRecord
-	members map[string]*overlay.EntrySubscription // its own set
+	members map[string]bool // its own set
 	trues   map[stateKey]bool
 	items   []itemState
 	head    int
@@ -54,8 +51,7 @@ type entryState struct {
 func newIndex() *index {
 	return &index{
 		sessions: map[string]*sessionState{}, entries: map[overlay.Handle]*entryState{},
-		dirtySessions: map[string]bool{}, dirtySubs: map[subKey]bool{}, dirtyTold: map[subKey]bool{}, dirtyEntries: map[overlay.Handle]bool{},
-		dirtyMembers: map[memberKey]bool{}, dirtyStates: map[stateKey]*overlay.StateRecord{},
+		dirty: map[place]overlay.Record{}, dirtyEntries: map[overlay.Handle]bool{},
 	}
 }
 
@@ -65,33 +61,30 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 	case *overlay.StampRecord:
 		x.stamp, x.stampDirty = r.Stamp, true
 	case *overlay.SessionRecord:
-		s := x.sessions[r.Client]
-		if s == nil {
-			s = &sessionState{subs: map[string]*overlay.SubscriptionRecord{}}
-			x.sessions[r.Client] = s
+		if x.sessions[r.Client] == nil {
+			x.sessions[r.Client] = &sessionState{subs: map[string]bool{}}
 		}
-		s.record = r
-		x.dirtySessions[r.Client] = true
+		x.put(bucketSessions, []byte(r.Client), r)
 	case *overlay.SessionEnded:
 		if s := x.sessions[r.Client]; s != nil {
 			for id := range s.subs {
-				x.dirtySubs[subKey{r.Client, id}] = true
+				x.put(bucketSubs, subKey(r.Client, id), nil)
 			}
 			for name := range s.told {
-				x.dirtyTold[subKey{r.Client, name}] = true
+				x.put(bucketTold, subKey(r.Client, name), nil)
 			}
 			delete(x.sessions, r.Client)
-			x.dirtySessions[r.Client] = true
+			x.put(bucketSessions, []byte(r.Client), nil)
 		}
 	case *overlay.SubscriptionRecord:
 		if s := x.sessions[r.Client]; s != nil {
-			s.subs[r.Subscription.ID] = r
-			x.dirtySubs[subKey{r.Client, r.Subscription.ID}] = true
+			s.subs[r.Subscription.ID] = true
+			x.put(bucketSubs, subKey(r.Client, r.Subscription.ID), r)
 		}
 	case *overlay.SubscriptionEnded:
-		if s := x.sessions[r.Client]; s != nil && s.subs[r.ID] != nil {
+		if s := x.sessions[r.Client]; s != nil && s.subs[r.ID] {
 			delete(s.subs, r.ID)
-			x.dirtySubs[subKey{r.Client, r.ID}] = true
+			x.put(bucketSubs, subKey(r.Client, r.ID), nil)
 		}
 	case *overlay.ToldRecord:
 		if s := x.sessions[r.Client]; s != nil {
@@ -126,15 +119,15 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 	case *overlay.EntrySubscription:
 		if e := x.entries[r.Handle]; e != nil {
 			if e.members == nil {
-				e.members = map[string]*overlay.EntrySubscription{}
+				e.members = map[string]bool{}
 			}
-			e.members[r.Subscription.ID] = r
-			x.dirtyMembers[memberKey{r.Handle, r.Subscription.ID}] = true
+			e.members[r.Subscription.ID] = true
+			x.put(bucketMembers, memberKey(r.Handle, r.Subscription.ID), r)
 		}
 	case *overlay.EntrySubscriptionEnded:
-		if e := x.entries[r.Handle]; e != nil && e.members[r.ID] != nil {
+		if e := x.entries[r.Handle]; e != nil && e.members[r.ID] {
 			delete(e.members, r.ID)
-			x.dirtyMembers[memberKey{r.Handle, r.ID}] = true
+			x.put(bucketMembers, memberKey(r.Handle, r.ID), nil)
 		}
 	case *overlay.GivenRecord:
 		x.given(r, encoded)
@@ -160,25 +153,27 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 // newest version.
 func (x *index) toldRecord(s *sessionState, r *overlay.ToldRecord) {
 	if s.told == nil {
-		s.told = map[string]*overlay.ToldRecord{}
+		s.told = map[string]bool{}
 	}
 	if r.Version > 0 {
 		name := toldUpTo(r.Source)
-		s.told[name] = &overlay.ToldRecord{Client: r.Client, Source: r.Source, Version: r.Version}
-		x.dirtyTold[subKey{r.Client, name}] = true
+		s.told[name] = true
+		x.put(bucketTold, subKey(r.Client, name), &overlay.ToldRecord{Client: r.Client, Source: r.Source, Version: r.Version})
 	}
-	if name := toldOf(r.Robot); r.Robot != "" && (r.Away || s.told[name] != nil) {
+	switch name := toldOf(r.Robot); {
+	case r.Robot == "":
+	case r.Away:
+		s.told[name] = true
+		x.put(bucketTold, subKey(r.Client, name), &overlay.ToldRecord{Client: r.Client, Source: r.Source, Robot: r.Robot, Away: true})
+	case s.told[name]:
 		delete(s.told, name)
-		if r.Away {
-			s.told[name] = &overlay.ToldRecord{Client: r.Client, Source: r.Source, Robot: r.Robot, Away: true}
-		}
-		x.dirtyTold[subKey{r.Client, name}] = true
+		x.put(bucketTold, subKey(r.Client, name), nil)
 	}
 }
 
 func (x *index) dropMembers(h overlay.Handle, e *entryState) {
 	for id := range e.members {
-		x.dirtyMembers[memberKey{h, id}] = true
+		x.put(bucketMembers, memberKey(h, id), nil)
 	}
 	e.members = nil
 }

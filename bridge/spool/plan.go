@@ -51,36 +51,17 @@ func (s *Store) makePlan() {
 	if x.stampDirty {
 		p.stamp = x.stamp
 	}
-	change := func(bucket, key []byte, r overlay.Record) { p.changes = append(p.changes, change{bucket, key, r}) }
-	for client := range x.dirtySessions { // keys differ: the order decides nothing
-		var r overlay.Record
-		if state := x.sessions[client]; state != nil {
-			r = state.record
-		}
-		change(bucketSessions, []byte(client), r)
-	}
-	for k := range x.dirtySubs {
-		var r overlay.Record
-		if state := x.sessions[k.client]; state != nil && state.subs[k.id] != nil {
-			r = state.subs[k.id]
-		}
-		change(bucketSubs, subKeyBytes(k.client, k.id), r)
-	}
-	for k := range x.dirtyTold {
-		var r overlay.Record
-		if state := x.sessions[k.client]; state != nil && state.told[k.id] != nil {
-			r = state.told[k.id]
-		}
-		change(bucketTold, subKeyBytes(k.client, k.id), r)
+	for at, r := range x.dirty { // keys differ: the order decides nothing
+		p.changes = append(p.changes, change{[]byte(at.bucket), []byte(at.key), r})
 	}
 	for _, id := range x.deletedIDs {
-		change(bucketReadings, number(id), nil)
+		p.changes = append(p.changes, change{bucketReadings, number(id), nil})
 	}
 	for h := range x.dirtyEntries {
 		if e := x.entries[h]; e != nil {
 			p.entries = append(p.entries, plannedEntry{e.record, e.since, e.segments()})
 		} else {
-			change(bucketEntries, number(uint64(h)), nil)
+			p.changes = append(p.changes, change{bucketEntries, number(uint64(h)), nil})
 		}
 	}
 	for _, r := range x.fresh {
@@ -89,32 +70,16 @@ func (s *Store) makePlan() {
 			r.reading, r.hits, r.stored = nil, nil, true
 		}
 	}
-	for k := range x.dirtyMembers {
-		var r overlay.Record
-		if e := x.entries[k.handle]; e != nil && e.members[k.id] != nil {
-			r = e.members[k.id]
-		}
-		change(bucketMembers, memberKeyBytes(k.handle, k.id), r)
-	}
-	for k, state := range x.dirtyStates {
-		var r overlay.Record
-		if state != nil {
-			r = state
-		}
-		change(bucketStates, k.bytes(), r)
-	}
 	x.stampDirty, x.fresh, x.hits, x.deletedIDs = false, nil, nil, nil
-	x.dirtyStates = map[stateKey]*overlay.StateRecord{}
-	x.dirtySessions, x.dirtySubs, x.dirtyEntries = map[string]bool{}, map[subKey]bool{}, map[overlay.Handle]bool{}
-	x.dirtyMembers, x.dirtyTold = map[memberKey]bool{}, map[subKey]bool{}
+	x.dirty, x.dirtyEntries = map[place]overlay.Record{}, map[overlay.Handle]bool{}
 	s.plan = p
 }
 
-func memberKeyBytes(h overlay.Handle, id string) []byte {
+func memberKey(h overlay.Handle, id string) []byte {
 	return append(number(uint64(h)), id...)
 }
 
-func subKeyBytes(client, id string) []byte {
+func subKey(client, id string) []byte {
 	return append(append([]byte(client), 0), id...)
 }
 
@@ -134,7 +99,7 @@ func (s *Store) commit() error {
 }
 
 func (x *index) clean() bool {
-	return !x.stampDirty && len(x.dirtySessions)+len(x.dirtySubs)+len(x.dirtyTold)+len(x.dirtyEntries)+len(x.dirtyMembers)+len(x.dirtyStates)+len(x.fresh)+len(x.deletedIDs) == 0
+	return !x.stampDirty && len(x.dirty)+len(x.dirtyEntries)+len(x.fresh)+len(x.deletedIDs) == 0
 }
 
 // bringToDisk carries the plan out. If that fails the plan stays for the next try.

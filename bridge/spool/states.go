@@ -10,7 +10,7 @@ type stateKey struct {
 }
 
 func (k stateKey) bytes() []byte {
-	return append(append(memberKeyBytes(k.handle, k.id), 0), k.robot...)
+	return append(append(memberKey(k.handle, k.id), 0), k.robot...)
 }
 
 // states follows the states of subscriptions to changes. Those that are true are
@@ -43,10 +43,12 @@ func (x *index) isTrue(e *entryState, k stateKey, r *overlay.StateRecord) {
 	if e.trues == nil {
 		e.trues = map[stateKey]bool{}
 	}
-	if x.dirtyStates[k] = r; r == nil {
+	if r == nil {
 		delete(e.trues, k)
+		x.put(bucketStates, k.bytes(), nil)
 	} else {
 		e.trues[k] = true
+		x.put(bucketStates, k.bytes(), r)
 	}
 }
 
