@@ -10,7 +10,7 @@ import (
 // What a robot is to a client follows from two things: what the broker that
 // reads it says of it, and whether that broker is in reach. An edge has both in
 // a roster of each source broker that its clients have keys at, and tells the
-// difference to what a client was told (told.go) whenever one of them changes.
+// difference to what a client was told (edge_told.go) whenever one of them changes.
 // Nothing is told by a message that could be lost: who lacks a version of a
 // roster asks for it.
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// registry is that of the network, at the broker that the
-// configuration names: advertisements, and where clients are. All of it comes
-// again each period or when it is asked for, so that it survives nothing.
+// registry is the registry of the network, at the broker that the configuration
+// names: advertisements, and where clients are. All of it comes again each period
+// or when it is asked for, so it survives nothing.
 type registry struct {
 	*step
 	network registryToNetwork

@@ -151,7 +151,7 @@ type SourceInfo struct {
 func (b *Broker) Clients() []ClientInfo {
 	all := make([]ClientInfo, 0, len(b.edge.order))
 	for _, s := range b.edge.order {
-		all = append(all, b.edge.client(s))
+		all = append(all, infoOf(s))
 	}
 	return all
 }
@@ -162,10 +162,10 @@ func (b *Broker) Client(c Conn) (ClientInfo, bool) {
 	if conn == nil {
 		return ClientInfo{}, false
 	}
-	return b.edge.client(conn.session), true
+	return infoOf(conn.session), true
 }
 
-func (b *edge) client(s *session) ClientInfo {
+func infoOf(s *session) ClientInfo {
 	owner, id := ClientOf(s.client)
 	info := ClientInfo{Client: id, Owner: owner, Session: sessionWord(owner, s.birth), Attachment: s.epoch.Attachment, Attached: s.conn != nil, Elsewhere: s.elsewhere != 0, Seen: s.seen}
 	if s.conn != nil {
