@@ -161,7 +161,7 @@ func (b *buffer) pushGap(from, to uint64, why Why, at Instant) item {
 	return g
 }
 
-// lastLive gives the index of the last item that is not dead, -1 if none.
+// lastLive returns the index of the last item that is not dead, -1 if none.
 func (b *buffer) lastLive() int {
 	for i := len(b.items) - 1; i >= b.head; i-- {
 		if !b.items[i].dead() {
@@ -276,7 +276,7 @@ func (b *buffer) shift() {
 	b.items, b.head, b.next, b.dead = kept, 0, next, 0
 }
 
-// waits gives the index of the first live item that has not been sent.
+// waits returns the index of the first live item that has not been sent.
 func (b *buffer) waits(from int) (int, bool) {
 	for i := max(from, b.next); i < len(b.items); i++ {
 		if !b.items[i].dead() {
@@ -303,11 +303,11 @@ func (b *buffer) free() {
 	b.items, b.head, b.next, b.dead, b.newest, b.out, b.recent = nil, 0, 0, 0, nil, nil, [2]*content{}
 }
 
-// empty tells whether nothing is unacknowledged.
+// empty reports whether nothing is unacknowledged.
 func (b *buffer) empty() bool { return len(b.items)-b.head == b.dead }
 
 // gapOldest turns the oldest item that waits into a gap, or lengthens the gap
-// that stands there by the item after it. It gives the gap and the first
+// that stands there by the item after it. It returns the gap and the first
 // number that is new in it; false if nothing waits that could be given up.
 func (b *buffer) gapOldest(why Why) (g item, fresh uint64, ok bool) {
 	i, ok := b.waits(b.next)
@@ -362,7 +362,7 @@ func (b *buffer) trim() {
 	b.compact()
 }
 
-// oldestVictim gives the index of the oldest notification that waits.
+// oldestVictim returns the index of the oldest notification that waits.
 func (b *buffer) oldestVictim() (int, bool) {
 	i, ok := b.waits(b.next)
 	if ok && b.items[i].gap() {

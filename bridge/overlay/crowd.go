@@ -15,12 +15,12 @@ func (b *step) note(q *sequence) {
 	}
 }
 
-// fuller tells whether an inbox is fuller than a part of its limits.
+// fuller reports whether an inbox is fuller than a part of its limits.
 func (b *step) fuller(q *sequence, part int) bool {
 	return q.buf.count > b.cfg.Inbox.Count/part || q.buf.bytes > b.cfg.Inbox.Bytes/part
 }
 
-// Crowded tells how many inboxes were more than half full and are not less
+// Crowded returns how many inboxes were more than half full and are not less
 // than a quarter full since.
 func (b *Broker) Crowded() int {
 	if len(b.crowd.sequences) > 0 {

@@ -37,7 +37,7 @@ func (b *edge) follow(in *inbox) {
 	b.beginFar(in.session, next)
 }
 
-// hasEnded tells whether something is left here of a key that has ended.
+// hasEnded reports whether something is left here of a key that has ended.
 func (s *session) hasEnded(k Key) bool {
 	return slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.ended && in.key == k })
 }

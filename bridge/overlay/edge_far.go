@@ -19,7 +19,7 @@ type far struct {
 	renewed Instant
 }
 
-// sessionOf gives the session of a key's client here.
+// sessionOf returns the session of a key's client here.
 func (b *edge) sessionOf(k Key) *session {
 	if s := b.sessions[k.Client]; s != nil && s.birth == k.Session {
 		return s
@@ -27,7 +27,7 @@ func (b *edge) sessionOf(k Key) *session {
 	return nil
 }
 
-// inboxOf gives the inbox of a key here; nil if its sequence has ended.
+// inboxOf returns the inbox of a key here; nil if its sequence has ended.
 func (b *edge) inboxOf(k Key) *inbox {
 	s := b.sessionOf(k)
 	if s == nil {

@@ -73,7 +73,7 @@ func (b *edge) hello(h *Hello) {
 	}
 }
 
-// newestAttachment gives the highest attachment of a client that is known
+// newestAttachment returns the highest attachment of a client that is known
 // here: of its session, and of the routes of the keys that it names.
 func (b *edge) newestAttachment(client string, birth Session, nums []resumed) (newest uint64, known bool) {
 	if s := b.sessions[client]; s != nil {
@@ -187,7 +187,7 @@ func (b *edge) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error {
 	return nil
 }
 
-// attach gives the hello's session with the new connection in it. Another
+// attach returns the hello's session with the new connection in it. Another
 // connection of the client is closed; another session of it ends.
 func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 	id := h.Client
@@ -289,7 +289,7 @@ func (b *edge) listed(s *session, list []*Subscription, resumed bool) (ended []s
 }
 
 // resume takes the nums of hello: each key goes on after what the client has
-// processed. It tells whether it has made a key here, or taken one back. What
+// processed. It reports whether it has made a key here, or taken one back. What
 // the hello changes in the set goes to the source brokers with it.
 func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange) bool {
 	for _, in := range slices.Clone(s.inboxes) {
@@ -382,7 +382,7 @@ func (b *edge) welcome(s *session) {
 	})
 }
 
-// attachable tells where clients can attach: what the configuration says, and
+// attachable lists where clients can attach: what the configuration says, and
 // the brokers of the network that are in reach.
 func (b *edge) attachable() []protocol.BrokerURL {
 	all := append([]protocol.BrokerURL{}, b.cfg.Brokers...)

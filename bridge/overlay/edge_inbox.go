@@ -27,7 +27,7 @@ func (b *edge) addInbox(s *session, in *inbox) {
 	s.inboxes = slices.Insert(s.inboxes, at, in)
 }
 
-// inboxOf gives the session's inbox of a source.
+// inboxOf returns the session's inbox of a source.
 func (s *session) inboxOf(word string) *inbox {
 	for _, in := range s.inboxes {
 		if in.word == word {
@@ -193,7 +193,7 @@ func (b *edge) tellEnd(in *inbox) {
 	}
 }
 
-// follower gives the live inbox of a source broker, nil if there is none.
+// follower returns the live inbox of a source broker, nil if there is none.
 func (s *session) follower(source BrokerID) *inbox {
 	for _, in := range s.inboxes {
 		if in.key.Source == source && !in.ended {

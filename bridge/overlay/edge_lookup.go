@@ -2,7 +2,7 @@ package overlay
 
 import "slices"
 
-// registryAway tells whether the registry is out of reach (G3).
+// registryAway reports whether the registry is out of reach (G3).
 func (b *edge) registryAway() bool {
 	return !b.registryIs() && (b.heardRegistry+3*Instant(b.cfg.Heartbeat) <= b.now || b.network.path(b.cfg.Registry) == nil)
 }
@@ -101,7 +101,7 @@ func (b *edge) onSources(m *Sources) {
 }
 
 // nameSource makes a key for a source broker that has no live one in this
-// session. It gives false if the registry has yet to learn what follows one that
+// session. It returns false if the registry has yet to learn what follows one that
 // has ended.
 func (b *edge) nameSource(s *session, source SourceBroker) bool {
 	if s.follower(source.Broker) != nil {

@@ -86,7 +86,7 @@ type pending struct {
 	since   Instant // it waits no longer than a period
 }
 
-// checkID tells what is wrong with an id that a client chose, "" if nothing.
+// checkID returns what is wrong with an id that a client chose, "" if nothing.
 func checkID(what, id string) string {
 	switch {
 	case id == "":
@@ -101,7 +101,7 @@ func checkID(what, id string) string {
 	return ""
 }
 
-// attached gives the session of a connection, or answers that there is none.
+// attached returns the session of a connection, or answers that there is none.
 func (b *edge) attached(c Conn, id string) *session {
 	if conn := b.conns[c]; conn != nil {
 		conn.heard = b.now
@@ -111,7 +111,7 @@ func (b *edge) attached(c Conn, id string) *session {
 	return nil
 }
 
-// Subscription gives a subscription of the client on conn, to merge an update with.
+// Subscription returns a subscription of the client on conn, to merge an update with.
 func (b *Broker) Subscription(c Conn, id string) (*Subscription, bool) {
 	if conn := b.edge.conns[c]; conn != nil {
 		if sub := conn.session.subs[id]; sub != nil {

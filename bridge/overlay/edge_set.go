@@ -212,7 +212,7 @@ func (b *edge) settleEnding(s *session, id string) {
 	}
 }
 
-// uncounted tells whether another source broker has yet to tell how many of
+// uncounted reports whether another source broker has yet to tell how many of
 // its robots match.
 func (s *session) uncounted(id string) bool {
 	sub := s.subs[id]

@@ -17,7 +17,7 @@ type Duration int64
 // Second is one second.
 const Second Duration = 1_000_000
 
-// Seconds gives t as Unix time in s.
+// Seconds returns t as Unix time in s.
 func (t Instant) Seconds() float64 { return float64(t) / float64(Second) }
 
 // BrokerID names a broker in the network.
@@ -36,7 +36,7 @@ type Epoch struct {
 	Revision   uint64
 }
 
-// Compare gives -1, 0 or +1 as e is older than, the same as, or newer than f.
+// Compare returns -1, 0 or +1 as e is older than, the same as, or newer than f.
 func (e Epoch) Compare(f Epoch) int {
 	if c := cmp.Compare(e.Attachment, f.Attachment); c != 0 {
 		return c
@@ -51,7 +51,7 @@ func (e Epoch) Compare(f Epoch) int {
 // which an edge broker first heard of it.
 type Session Epoch
 
-// String gives the word that clients know the session by.
+// String returns the word that clients know the session by.
 func (s Session) String() string {
 	return strconv.FormatUint(s.Attachment, 10) + "." + strconv.FormatUint(s.Revision, 10) + "." + string(s.Edge)
 }

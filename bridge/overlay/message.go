@@ -86,7 +86,7 @@ func newHit(k Key, seq uint64, set Epoch, names []protocol.Matched) KeyHit {
 	return KeyHit{Key: k, Seq: seq, Attachment: set.Attachment, Edge: set.Edge, Revision: set.Revision, Names: names}
 }
 
-// Set gives the epoch of the set by which it was tested.
+// Set returns the epoch of the set by which it was tested.
 func (h *KeyHit) Set() Epoch { return Epoch{h.Attachment, h.Edge, h.Revision} }
 
 // FetchID names a fetch: its broker and that broker's counter. The zero value

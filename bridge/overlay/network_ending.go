@@ -2,7 +2,7 @@ package overlay
 
 import "slices"
 
-// isDead tells whether a tombstone of the key stands here (U3).
+// isDead reports whether a tombstone of the key stands here (U3).
 func (b *network) isDead(k Key) bool {
 	_, dead := b.dead[k]
 	return dead

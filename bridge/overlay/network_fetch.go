@@ -33,7 +33,7 @@ func (b *network) fetch(to BrokerID, k Key, epoch Epoch, num uint64, id FetchID,
 	b.finish(k)
 }
 
-// fetchesFrom tells whether a fetch to a neighbour is under way for a newer
+// fetchesFrom reports whether a fetch to a neighbour is under way for a newer
 // attachment than the given one.
 func (b *network) fetchesFrom(neighbour BrokerID, k Key, epoch Epoch) bool {
 	return slices.ContainsFunc(b.fetches[k], func(f *fetch) bool { return f.to == neighbour && !f.done && f.epoch.Compare(epoch) > 0 })
@@ -176,7 +176,7 @@ func (b *network) finish(k Key) {
 	}
 }
 
-// fetchedKeys gives the keys that fetches are under way for, in order.
+// fetchedKeys returns the keys that fetches are under way for, in order.
 func (b *network) fetchedKeys() []Key {
 	return slices.SortedFunc(maps.Keys(b.fetches), Key.Compare)
 }

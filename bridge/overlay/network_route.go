@@ -33,7 +33,7 @@ type route struct {
 	lease Instant    // until when it lives without a refresh; an edge's own have none
 }
 
-// newestEpoch gives the newest epoch that is known of a key: that of its
+// newestEpoch returns the newest epoch that is known of a key: that of its
 // route; a source broker that lost the route in a crash has it in its store.
 func (b *network) newestEpoch(k Key) (epoch Epoch, num uint64, known bool) {
 	if r := b.routes[k]; r != nil {

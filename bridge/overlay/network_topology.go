@@ -171,7 +171,7 @@ func (b *network) announce() {
 // knows reports whether something is known of a broker's links.
 func (b *network) knows(id BrokerID) bool { return b.topology.states[id] != nil }
 
-// usable tells whether both ends say that the link is up.
+// usable reports whether both ends say that the link is up.
 func (t *topology) usable(x, y BrokerID) bool {
 	a, c := t.states[x], t.states[y]
 	if a == nil || c == nil {
@@ -182,7 +182,7 @@ func (t *topology) usable(x, y BrokerID) bool {
 	return there && back
 }
 
-// path gives the shortest path to a broker, both ends in it: of several the
+// path returns the shortest path to a broker, both ends in it: of several the
 // one whose next broker has the lowest id, at every step; so that paths to one
 // broker form a tree. Nil if there is none.
 func (b *network) path(to BrokerID) []BrokerID {

@@ -51,7 +51,7 @@ const (
 	whys                           // how many there are
 )
 
-// String gives the word that clients are told.
+// String returns the word that clients are told.
 func (w Why) String() string {
 	switch w {
 	case WhyOverflow:
@@ -251,12 +251,12 @@ func (b *Broker) do(in Input) {
 	}
 }
 
-// Records gives what the steps since the last call of Outputs want stored, to
+// Records returns what the steps since the last call of Outputs want stored, to
 // be written before their outputs are carried out. They are valid until the
 // next Step.
 func (b *Broker) Records() []Record { return b.records }
 
-// Outputs gives what the steps since the last call want done, in order. The
+// Outputs returns what the steps since the last call want done, in order. The
 // slice is valid until the next Step, what it points to for good.
 func (b *Broker) Outputs() []Output {
 	b.taken = true

@@ -30,7 +30,7 @@ func (p setPoints) touch(epoch Epoch) {
 	}
 }
 
-// at gives the epoch of the set in force at a number; zero if it is not known.
+// at returns the epoch of the set in force at a number; zero if it is not known.
 func (p setPoints) at(n uint64) Epoch {
 	for i := len(p) - 1; i >= 0; i-- {
 		if p[i].from <= n {

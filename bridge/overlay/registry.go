@@ -269,13 +269,13 @@ func (b *registry) answerLookup(c *ClientLookup, w *whereabouts, one *ClientSour
 	}
 }
 
-// anyCanMatch tells whether a robot is registered that s can match.
+// anyCanMatch reports whether a robot is registered that s can match.
 func (b *registry) anyCanMatch(s *sub) (can bool) {
 	b.matching(s, nil, func(BrokerID) bool { return false }, func(BrokerID) bool { can = true; return false })
 	return can
 }
 
-// canMatch tells whether a broker has registered a robot that s can match.
+// canMatch reports whether a broker has registered a robot that s can match.
 func (b *registry) canMatch(id BrokerID, r *registered, s *sub) bool {
 	for _, robot := range r.robots { // one is enough, whichever
 		if b.holders[robot.name] == id && robot.mayMatch(s) {

@@ -131,7 +131,7 @@ func (b *registry) refuse(id BrokerID) {
 	b.tellRefusals(id)
 }
 
-// rival gives the lowest broker beside one that advertises a name.
+// rival returns the lowest broker beside one that advertises a name.
 func (b *registry) rival(name string, but BrokerID) (lowest BrokerID) {
 	for id, r := range b.brokers { // the lowest: order decides nothing
 		if id != but && r.robots[name] != nil && (lowest == "" || id < lowest) {

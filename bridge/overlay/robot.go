@@ -54,7 +54,7 @@ func (r *robot) mayMatch(sub *sub) bool {
 	return len(sub.Devices) == 0 || slices.ContainsFunc(r.devices, func(d string) bool { return deviceMatches(sub.Devices, d) })
 }
 
-// canMeet tells whether what is known of the robot leaves room for a
+// canMeet reports whether what is known of the robot leaves room for a
 // requirement.
 func (r *robot) canMeet(q *Requirement) bool {
 	if q.Texts == nil {
@@ -72,7 +72,7 @@ func (r *robot) canMeet(q *Requirement) bool {
 	return true
 }
 
-// deviceMatches tells whether a pattern may mean the device. A ranger can
+// deviceMatches reports whether a pattern may mean the device. A ranger can
 // stand for a laser or a sonar.
 func deviceMatches(patterns []string, d string) bool {
 	interf := interfaceOf(d)
@@ -92,7 +92,7 @@ func interfaceOf(d string) string {
 	return interf
 }
 
-// anyCanMatch tells whether a robot is registered that sub can match.
+// anyCanMatch reports whether a robot is registered that sub can match.
 func (r *robots) anyCanMatch(sub *sub) bool {
 	if sel := sub.selector; sel.version != r.version {
 		sel.version, sel.some = r.version, slices.ContainsFunc(r.names, sel.matches)

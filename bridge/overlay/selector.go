@@ -40,7 +40,7 @@ func (s *selector) matches(name string) bool {
 	return (s.names != nil || matchesAny(s.robots, name)) && matchesAny(s.allowed, name)
 }
 
-// matchesAny tells whether one of the patterns matches; none means all.
+// matchesAny reports whether one of the patterns matches; none means all.
 func matchesAny(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if p == name {
@@ -53,7 +53,7 @@ func matchesAny(patterns []string, name string) bool {
 	return len(patterns) == 0
 }
 
-// acquire gives the shared selector of a subscription.
+// acquire returns the shared selector of a subscription.
 func (r *selectors) acquire(sub *Subscription) *selector {
 	text := strings.Join(sub.Robots, "\x00") + "\x01" + strings.Join(sub.Allowed, "\x00")
 	s := r.texts[text]
@@ -72,7 +72,7 @@ func (r *selectors) giveBack(s *selector) {
 	}
 }
 
-// ask tells whether s matches the robot of the present event.
+// ask reports whether s matches the robot of the present event.
 func (r *selectors) ask(s *selector, name string) bool {
 	if s.event != r.event {
 		s.event, s.answer = r.event, s.matches(name)

@@ -43,7 +43,7 @@ func (b *step) onlyLatest(q *sequence, it *item) bool {
 }
 
 // alive takes the names of subscriptions that have ended out of the item at
-// index i and tells whether there are others.
+// index i and reports whether there are others.
 func (b *step) alive(q *sequence, i int) bool {
 	it := &q.buf.items[i]
 	c := it.content
@@ -72,7 +72,7 @@ func (b *step) pass(q *sequence, i int) {
 	}
 }
 
-// stored tells whether the key outlives a crash: a client without id that is
+// stored reports whether the key outlives a crash: a client without id that is
 // attached here does not.
 func (q *sequence) stored() bool {
 	return q.handle != 0 && !q.passing
@@ -95,7 +95,7 @@ func (b *step) bound(q *sequence) {
 }
 
 // giveUp makes the oldest notification that waits part of a gap, or passes it
-// over if nobody wants it any more. It gives false if there is none.
+// over if nobody wants it any more. It returns false if there is none.
 func (b *step) giveUp(q *sequence, why Why) bool {
 	i, ok := q.buf.oldestVictim()
 	if !ok {
@@ -210,7 +210,7 @@ func (b *step) retire(q *sequence, num uint64) {
 	}
 }
 
-// live tells whether a name in an item of the given revision still is a
+// live reports whether a name in an item of the given revision still is a
 // subscription of the client: that of the set that it was tested by, if the
 // source is here, and that at which it came, if it is elsewhere.
 func (q *sequence) live(id string, revision uint64) *sub {
@@ -221,7 +221,7 @@ func (q *sequence) live(id string, revision uint64) *sub {
 	return sub
 }
 
-// liveNames leaves out the names that have ended. It gives the same slice if
+// liveNames leaves out the names that have ended. It returns the same slice if
 // there are none, and nil if there are no others.
 func (q *sequence) liveNames(names []protocol.Matched, revision uint64) []protocol.Matched {
 	for i := range names {
@@ -239,7 +239,7 @@ func (q *sequence) liveNames(names []protocol.Matched, revision uint64) []protoc
 	return names
 }
 
-// itemsOf gives what a buffer has of the numbers from…to, in order: items,
+// itemsOf returns what a buffer has of the numbers from…to, in order: items,
 // gaps, and what was passed over between them.
 func (b *step) itemsOf(q *sequence, from, to uint64) []Item {
 	var items []Item

@@ -19,7 +19,7 @@ type set struct {
 	ends      uint64 // how many subscriptions have ended: names in items are looked through again
 }
 
-// whole gives a set as a message carries it.
+// whole returns a set as a message carries it.
 func (s *set) whole() *SetChange {
 	c := &SetChange{Whole: true}
 	for _, sub := range s.sorted() {
@@ -46,7 +46,7 @@ func (s *sub) count(source BrokerID, robots int) {
 	s.counted = append(s.counted, sourceCount{source, robots})
 }
 
-// selects tells whether a subscription of the set selects the robot of the
+// selects reports whether a subscription of the set selects the robot of the
 // present event.
 func (s *set) selects(r *selectors, robot string) bool {
 	for sel := range s.selectors { // one is enough, whichever
@@ -57,7 +57,7 @@ func (s *set) selects(r *selectors, robot string) bool {
 	return false
 }
 
-// diff tells what makes the set the one that is given whole.
+// diff returns what makes the set the one that is given whole.
 func (s *set) diff(whole []Member) (drop []string, put []Member) {
 	stays := make(map[string]bool, len(whole))
 	for _, m := range whole {
@@ -126,12 +126,12 @@ func (s *set) anySub(f func(*sub) bool) bool {
 	return false
 }
 
-// sorted gives the set by id.
+// sorted returns the set by id.
 func (s *set) sorted() []*sub {
 	return slices.SortedFunc(maps.Values(s.subs), func(a, b *sub) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// wants tells whether a subscription selects the robot.
+// wants reports whether a subscription selects the robot.
 func (s *set) wants(name string) bool {
 	for sel := range s.selectors { // one is enough, whichever
 		if sel.matches(name) {
@@ -168,7 +168,7 @@ func (b *step) freeSet(s *set) {
 	b.usage.texts -= int64(s.bytes)
 }
 
-// change tells how a set differs from the one that a hash names; nil if it
+// change returns how a set differs from the one that a hash names; nil if it
 // does not.
 func change(from Hash, drop []string, put []*sub) *SetChange {
 	if len(drop)+len(put) == 0 {

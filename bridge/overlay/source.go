@@ -58,7 +58,7 @@ func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended
 	return true
 }
 
-// awayEntries gives the keys of the local registry whose edge is elsewhere, in order.
+// awayEntries returns the keys of the local registry whose edge is elsewhere, in order.
 func (b *source) awayEntries() []*entry {
 	var away []*entry
 	for _, e := range b.entries {

@@ -239,7 +239,7 @@ func (b *source) onRefusals(m *Refusals) {
 	}
 }
 
-// isRefused tells whether a robot's name is another broker's.
+// isRefused reports whether a robot's name is another broker's.
 func (b *source) isRefused(robot string) bool {
 	if b.refusals == 0 {
 		return false
@@ -261,7 +261,7 @@ func (b *source) advertise(in *Advertise) {
 	b.edge.appeared(r)
 }
 
-// robot gives the robot's registration, a new one if need be.
+// robot returns the robot's registration, a new one if need be.
 func (b *source) robot(name string) *robot {
 	r := b.robots.named[name]
 	if r == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // takeInFrom takes the set of a key whose edge is elsewhere into the local
-// registry (S7). It tells whether the key goes on.
+// registry (S7). It reports whether the key goes on.
 func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	e := b.keys[m.Key]
 	ended := e != nil && e.ended // its store was lost: it gives no more numbers
@@ -62,7 +62,7 @@ func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	return true
 }
 
-// brings tells whether the message lets the source have the set that it names.
+// brings reports whether the message lets the source have the set that it names.
 func (b *source) brings(e *entry, m *SubscribeMessage) bool {
 	switch {
 	case e != nil && e.members.hash == m.Hash:

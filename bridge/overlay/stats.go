@@ -78,7 +78,7 @@ func (s *Stats) count(m Message) {
 	}
 }
 
-// LostBy gives how many numbers became a gap, by reason.
+// LostBy returns how many numbers became a gap, by reason.
 func (s *Stats) LostBy() map[string]uint64 {
 	lost := map[string]uint64{}
 	for _, why := range []Why{WhyOverflow, WhyExpired, WhyLost} {
@@ -101,7 +101,7 @@ func (s *Stats) LimitCounts() (gaveWay, refused map[string]uint64) {
 	return gaveWay, refused
 }
 
-// Stats gives the counts as they are now.
+// Stats returns the counts as they are now.
 func (b *Broker) Stats() Stats {
 	s := b.stats
 	s.Clients, s.Attached, s.Keys, s.HeldBytes = len(b.edge.sessions), len(b.edge.conns), len(b.source.entries), b.usage.readings+b.usage.early
@@ -115,7 +115,7 @@ func (b *Broker) Stats() Stats {
 	return s
 }
 
-// ClientInfo tells of one client's session.
+// ClientInfo describes one client's session.
 type ClientInfo struct {
 	Client        string // "" for one without id
 	Owner         string // the token that it belongs to
@@ -129,14 +129,14 @@ type ClientInfo struct {
 	Sources       []SourceInfo
 }
 
-// SubscriptionInfo tells of one subscription.
+// SubscriptionInfo describes one subscription.
 type SubscriptionInfo struct {
 	*Subscription
 	Robots int  // that matched when they were last counted
 	Failed bool // its condition failed while it ran
 }
 
-// SourceInfo tells of one sequence.
+// SourceInfo describes one sequence.
 type SourceInfo struct {
 	Source  string
 	Num     uint64 // acknowledged
@@ -147,7 +147,7 @@ type SourceInfo struct {
 	Ended   bool
 }
 
-// Clients tells of all sessions, by client; a runtime's lists are made of it.
+// Clients describes all sessions, by client; a runtime's lists are made of it.
 func (b *Broker) Clients() []ClientInfo {
 	all := make([]ClientInfo, 0, len(b.edge.order))
 	for _, s := range b.edge.order {
@@ -156,7 +156,7 @@ func (b *Broker) Clients() []ClientInfo {
 	return all
 }
 
-// Client tells of the session on a connection.
+// Client describes the session on a connection.
 func (b *Broker) Client(c Conn) (ClientInfo, bool) {
 	conn := b.edge.conns[c]
 	if conn == nil {
@@ -183,7 +183,7 @@ func infoOf(s *session) ClientInfo {
 	return info
 }
 
-// RobotInfo tells of one robot.
+// RobotInfo describes one robot.
 type RobotInfo struct {
 	Robot, World string
 	Devices      []string // nil: not known yet
@@ -191,7 +191,7 @@ type RobotInfo struct {
 	Since        Instant
 }
 
-// Robots tells of all robots that are registered, by name.
+// Robots describes all robots that are registered, by name.
 func (b *Broker) Robots() []RobotInfo {
 	all := make([]RobotInfo, 0, len(b.source.robots.names))
 	for _, name := range b.source.robots.names {
@@ -201,13 +201,13 @@ func (b *Broker) Robots() []RobotInfo {
 	return all
 }
 
-// Stamp gives the stamp that new keys get.
+// Stamp returns the stamp that new keys get.
 func (b *Broker) Stamp() Stamp { return b.source.stamp }
 
-// Source gives the word that new keys' notifications carry.
+// Source returns the word that new keys' notifications carry.
 func (b *Broker) Source() string { return SourceWord(b.cfg.ID, b.source.stamp) }
 
-// RouteInfo tells of one route.
+// RouteInfo describes one route.
 type RouteInfo struct {
 	Key   Key
 	Epoch Epoch
@@ -216,7 +216,7 @@ type RouteInfo struct {
 	Num   uint64
 }
 
-// Routes tells of all routes, by key.
+// Routes describes all routes, by key.
 func (b *Broker) Routes() []RouteInfo {
 	all := make([]RouteInfo, 0, len(b.network.routes))
 	for _, r := range b.network.routes {
@@ -226,7 +226,7 @@ func (b *Broker) Routes() []RouteInfo {
 	return all
 }
 
-// Route tells of a key's route, if there is one.
+// Route describes a key's route, if there is one.
 func (b *Broker) Route(k Key) (RouteInfo, bool) {
 	r := b.network.routes[k]
 	if r == nil {
@@ -237,10 +237,10 @@ func (b *Broker) Route(k Key) (RouteInfo, bool) {
 
 func (r *route) info() RouteInfo { return RouteInfo{r.key, r.epoch, r.down, r.up, r.num} }
 
-// RouteCount tells how many there are.
+// RouteCount returns how many there are.
 func (b *Broker) RouteCount() int { return len(b.network.routes) }
 
-// KeyInfo tells of one key of the local registry.
+// KeyInfo describes one key of the local registry.
 type KeyInfo struct {
 	Key      Key
 	Last     uint64 // given
@@ -249,7 +249,7 @@ type KeyInfo struct {
 	Hash     Hash   // of its set
 }
 
-// Keys tells of the local registry, by key.
+// Keys describes the local registry, by key.
 func (b *Broker) Keys() []KeyInfo {
 	all := make([]KeyInfo, 0, len(b.source.entries))
 	for _, e := range b.source.entries {
@@ -259,7 +259,7 @@ func (b *Broker) Keys() []KeyInfo {
 	return all
 }
 
-// Key tells of a key of the local registry, if it is there.
+// Key describes a key of the local registry, if it is there.
 func (b *Broker) Key(k Key) (KeyInfo, bool) {
 	e := b.source.keys[k]
 	if e == nil {

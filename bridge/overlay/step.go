@@ -28,7 +28,7 @@ type step struct {
 	taken   bool           // out and records have been taken
 }
 
-// registryIs tells whether this broker holds the registry.
+// registryIs reports whether this broker holds the registry.
 func (b *step) registryIs() bool { return b.cfg.Registry == b.cfg.ID }
 
 func (b *step) begin() {
@@ -52,7 +52,7 @@ func (b *step) record(r Record) { b.records = append(b.records, r) }
 
 func (b *step) send(c Conn, m any) { b.put(&Send{Conn: c, Message: m}) }
 
-// newGiven gives a record for a reading, which is appended when it has hits.
+// newGiven returns a record for a reading, which is appended when it has hits.
 func (b *step) newGiven(r *Reading) *GivenRecord {
 	if b.given == len(b.givens) {
 		b.givens = append(b.givens, &GivenRecord{})
@@ -75,5 +75,5 @@ const leasePeriods = 4
 
 func (b *step) lease() Instant { return b.now + leasePeriods*Instant(b.cfg.Heartbeat) }
 
-// local tells whether the client's edge is here.
+// local reports whether the client's edge is here.
 func (b *step) local(r *route) bool { return r.down == b.cfg.ID }

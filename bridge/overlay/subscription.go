@@ -124,5 +124,5 @@ func orDefault(s, otherwise string) string {
 	return s
 }
 
-// latest tells whether only the newest of what waits is kept.
+// latest reports whether only the newest of what waits is kept.
 func (s *Subscription) latest() bool { return s.Keep == protocol.KeepLatest }
