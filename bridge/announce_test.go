@@ -12,7 +12,7 @@ import (
 	"callboard/bridge/config"
 )
 
-// group gives a multicast group of the test's own.
+// group returns a multicast group of the test's own.
 func group(t *testing.T) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0") // a port that is free

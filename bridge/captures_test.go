@@ -82,7 +82,7 @@ func attach(t *testing.T, b *bridge.Bridge) *callboard.Client {
 	return c
 }
 
-// late gives a client whose subscription is in place before the bridge's
+// late returns a client whose subscription is in place before the bridge's
 // session with the Player server begins, which is when begin is called.
 func late(t *testing.T, capture *playertest.Capture, sub protocol.Subscription) (begin func(), client *callboard.Client) {
 	t.Helper()

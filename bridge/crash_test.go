@@ -82,7 +82,7 @@ func (p *process) kill() {
 	}
 }
 
-// freeAddress gives an address that nothing listens on at present.
+// freeAddress returns an address that nothing listens on at present.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

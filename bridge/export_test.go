@@ -5,7 +5,7 @@ import (
 	"callboard/bridge/overlay"
 )
 
-// SetNeighbours gives the broker links with the others, and with nobody else.
+// SetNeighbours returns the broker links with the others, and with nobody else.
 func (b *Bridge) SetNeighbours(others ...*Bridge) error {
 	var all []link.Neighbour
 	for _, o := range others {

@@ -24,7 +24,7 @@ func (b *Bridge) newGateway(metrics *metric.Set) error {
 	return err
 }
 
-// GatewayPorts tells where Player programs find the robots.
+// GatewayPorts returns where Player programs find the robots.
 func (b *Bridge) GatewayPorts() []gateway.Port {
 	if b.gateway == nil {
 		return nil

@@ -34,7 +34,7 @@ var asked = []protocol.Subscription{
 	{ID: "further", Condition: "bumper.any || fiducial.count > 0 || power.volts > 0"},
 }
 
-// queried gives what a query finds in a run, by robot, as the notify objects
+// queried returns what a query finds in a run, by robot, as the notify objects
 // behind their numbers, and how many readings were tested.
 func queried(t *testing.T, file *runs.File, subs []protocol.Subscription) (all map[string][]string, total int, readings map[string]uint64) {
 	t.Helper()

@@ -79,7 +79,7 @@ func (h Header) String() string {
 	return fmt.Sprintf("%s %d of %s", h.Type, h.Subtype, h.Addr)
 }
 
-// String gives the type's name in Player.
+// String returns the type's name in Player.
 func (t Type) String() string {
 	switch t {
 	case Data:

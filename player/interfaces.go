@@ -97,7 +97,7 @@ var names = map[Interface]string{
 	InterfaceCoopobject:        "coopobject",
 }
 
-// String gives the interface's name, or its number if it has none.
+// String returns the interface's name, or its number if it has none.
 func (i Interface) String() string {
 	if s, ok := names[i]; ok {
 		return s
@@ -105,7 +105,7 @@ func (i Interface) String() string {
 	return strconv.Itoa(int(i))
 }
 
-// ParseInterface gives the code of an interface name.
+// ParseInterface returns the code of an interface name.
 func ParseInterface(name string) (Interface, bool) {
 	for code, s := range names {
 		if s == name {

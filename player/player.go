@@ -74,7 +74,7 @@ type Addr struct {
 	Index       uint16
 }
 
-// String gives the address as Player's tools print it: interface:index.
+// String returns the address as Player's tools print it: interface:index.
 func (a Addr) String() string {
 	return a.Interf.String() + ":" + strconv.Itoa(int(a.Index))
 }

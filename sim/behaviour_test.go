@@ -191,7 +191,7 @@ func gripped(m *Model, told []string) string {
 	return fmt.Sprintf("%s paddles %d pos %.2f beams %d %d gripped %s", m.Name(), g.Paddles(), g.Closed(), bit[beams[0]], bit[beams[1]], held)
 }
 
-// blobs gives what a blob finder sees.
+// blobs returns what a blob finder sees.
 func blobs(m *Model) string {
 	s := fmt.Sprintf("%s blobs %d", m.Name(), len(m.Blobfinder().Blobs()))
 	for _, b := range m.Blobfinder().Blobs() {
@@ -201,7 +201,7 @@ func blobs(m *Model) string {
 	return s
 }
 
-// found gives fiducials, which Stage lists from the farthest to the nearest.
+// found returns fiducials, which Stage lists from the farthest to the nearest.
 func found(m *Model) string {
 	list := slices.Clone(m.Fiducial().Found())
 	slices.SortFunc(list, func(a, b Found) int { return numcmp.Compare(b.Range, a.Range) })
@@ -308,7 +308,7 @@ func differing(want, got []float64, limit float64) string {
 	return ""
 }
 
-// numbers gives all numbers in a line.
+// numbers returns all numbers in a line.
 func numbers(s string) []float64 {
 	var out []float64
 	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" /[](),:", r) }) {
@@ -321,7 +321,7 @@ func numbers(s string) []float64 {
 	return out
 }
 
-// measures gives what two drawings of one outline agree in: heights, area, box.
+// measures returns what two drawings of one outline agree in: heights, area, box.
 func measures(v []float64) []float64 {
 	out := append([]float64(nil), v[:2]...)
 	xs := v[2:]

@@ -30,7 +30,7 @@ type column struct {
 	distance float64
 }
 
-// Blobs gives what was seen at the last update, from the right to the left. The
+// Blobs returns what was seen at the last update, from the right to the left. The
 // slice is written anew by the next update.
 func (b *Blobfinder) Blobs() []Blob { return b.blobs }
 
@@ -85,7 +85,7 @@ func (b *Blobfinder) look() {
 	}
 }
 
-// tracked tells whether a colour is one of a list.
+// tracked reports whether a colour is one of a list.
 func tracked(list []color.NRGBA, c color.NRGBA) bool {
 	for _, t := range list {
 		if opaque(t) == c {
@@ -95,7 +95,7 @@ func tracked(list []color.NRGBA, c color.NRGBA) bool {
 	return false
 }
 
-// opaque gives a colour without regard to its alpha.
+// opaque returns a colour without regard to its alpha.
 func opaque(c color.NRGBA) color.NRGBA {
 	c.A = 255
 	return c

@@ -8,7 +8,7 @@ type Bumper struct {
 	pressed []bool
 }
 
-// Pressed gives the bumpers' states at the last update. The slice is written
+// Pressed returns the bumpers' states at the last update. The slice is written
 // anew by the next update.
 func (b *Bumper) Pressed() []bool { return b.pressed }
 

@@ -22,7 +22,7 @@ type Found struct {
 	Size                worldfile.Size
 }
 
-// Found gives what was seen at the last update, in the order of the file. The
+// Found returns what was seen at the last update, in the order of the file. The
 // slice is written anew by the next update.
 func (f *Fiducial) Found() []Found { return f.found }
 

@@ -69,7 +69,7 @@ func FuzzStep(f *testing.F) {
 	})
 }
 
-// small tells whether a world is one that a fuzzer can step many of.
+// small reports whether a world is one that a fuzzer can step many of.
 func small(file *worldfile.World) bool {
 	work := 0
 	for _, m := range file.All() {

@@ -57,7 +57,7 @@ func (g *Gripper) Close() { g.shut, g.told = true, true }
 // Lift lets the paddles rise or come down.
 func (g *Gripper) Lift(up bool) { g.up, g.lifting = up, true }
 
-// Paddles tells what the paddles do.
+// Paddles returns what the paddles do.
 func (g *Gripper) Paddles() Paddles { return g.paddles }
 
 // Closed is how far the paddles are closed, 0 to 1.
@@ -66,10 +66,10 @@ func (g *Gripper) Closed() float64 { return g.closed }
 // Raised is how far the paddles are lifted, 0 to 1.
 func (g *Gripper) Raised() float64 { return g.lift }
 
-// Beams tells which light barriers are broken, the inner one first.
+// Beams returns which light barriers are broken, the inner one first.
 func (g *Gripper) Beams() [2]bool { return [2]bool{g.beams[0] != nil, g.beams[1] != nil} }
 
-// Contacts tells which paddles, left and right, touch something.
+// Contacts returns which paddles, left and right, touch something.
 func (g *Gripper) Contacts() [2]bool { return [2]bool{g.contacts[0] != nil, g.contacts[1] != nil} }
 
 // Held is what the gripper holds, or nil.
@@ -123,7 +123,7 @@ func (g *Gripper) moveLift() {
 	}
 }
 
-// between gives the way between the open paddles' inner sides and the middle, m.
+// between returns the way between the open paddles' inner sides and the middle, m.
 func (g *Gripper) between() float64 {
 	size, paddle := g.model.spec.Size, g.model.spec.Gripper.PaddleSize
 	return (1 - g.closed) * (size.Y/2 - size.Y*paddle.Y)

@@ -62,22 +62,22 @@ func (m *Model) Pose() Pose { return m.pose }
 // Global is the pose in the world.
 func (m *Model) Global() Pose { return m.global }
 
-// Position gives what a position model can do, nil for other types.
+// Position returns what a position model can do, nil for other types.
 func (m *Model) Position() *Position { return m.position }
 
-// Ranger gives a ranger's readings, nil for other types.
+// Ranger returns a ranger's readings, nil for other types.
 func (m *Model) Ranger() *Ranger { return m.ranger }
 
-// Fiducial gives what a fiducial finder sees, nil for other types.
+// Fiducial returns what a fiducial finder sees, nil for other types.
 func (m *Model) Fiducial() *Fiducial { return m.fiducial }
 
-// Bumper gives which bumpers are pressed, nil for other types.
+// Bumper returns which bumpers are pressed, nil for other types.
 func (m *Model) Bumper() *Bumper { return m.bumper }
 
-// Blobfinder gives what a blob finder sees, nil for other types.
+// Blobfinder returns what a blob finder sees, nil for other types.
 func (m *Model) Blobfinder() *Blobfinder { return m.blobfinder }
 
-// Gripper gives what a gripper can do, nil for other types.
+// Gripper returns what a gripper can do, nil for other types.
 func (m *Model) Gripper() *Gripper { return m.gripper }
 
 // Color is the model's colour now.
@@ -159,7 +159,7 @@ func (m *Model) Unsubscribe() {
 	}
 }
 
-// Subscribed tells whether anyone has subscribed the model.
+// Subscribed reports whether anyone has subscribed the model.
 func (m *Model) Subscribed() bool { return m.subscribers > 0 }
 
 // interval between updates, µs.
@@ -218,7 +218,7 @@ func (m *Model) replace() {
 // Index is the model's place in World.Models.
 func (m *Model) Index() int { return m.index }
 
-// Rangers gives the rangers on m and on what sits on it, depth first.
+// Rangers returns the rangers on m and on what sits on it, depth first.
 func (m *Model) Rangers() []*Model {
 	var out []*Model
 	for _, c := range m.children {
@@ -230,7 +230,7 @@ func (m *Model) Rangers() []*Model {
 	return out
 }
 
-// Robots gives the position models that sit on no other, in file order.
+// Robots returns the position models that sit on no other, in file order.
 func (w *World) Robots() []*Model {
 	var out []*Model
 	for _, m := range w.models {
@@ -241,7 +241,7 @@ func (w *World) Robots() []*Model {
 	return out
 }
 
-// carried tells whether m sits on a position model.
+// carried reports whether m sits on a position model.
 func (m *Model) carried() bool {
 	for p := m.parent; p != nil; p = p.parent {
 		if p.position != nil {

@@ -14,7 +14,7 @@ type Outline struct {
 	Moving    bool    // belongs to a tree that drives or was moved
 }
 
-// Outlines gives the outlines of all bodies where they are now, in file order.
+// Outlines returns the outlines of all bodies where they are now, in file order.
 func (w *World) Outlines() []Outline {
 	var out []Outline
 	for _, m := range w.models {
@@ -23,7 +23,7 @@ func (w *World) Outlines() []Outline {
 	return out
 }
 
-// Outlines gives the outlines of the model's own body where it is now.
+// Outlines returns the outlines of the model's own body where it is now.
 func (m *Model) Outlines() []Outline {
 	at := m.global.Add(m.spec.Origin)
 	sin, cos := math.Sincos(at.A)
@@ -38,7 +38,7 @@ func (m *Model) Outlines() []Outline {
 	return out
 }
 
-// Bounds gives the box around all bodies and models, m.
+// Bounds returns the box around all bodies and models, m.
 func (w *World) Bounds() (low, high Point) {
 	low, high = Point{X: math.Inf(1), Y: math.Inf(1)}, Point{X: math.Inf(-1), Y: math.Inf(-1)}
 	add := func(x, y float64) {

@@ -48,10 +48,10 @@ func (p *Pack) Dissipated() float64 { return p.dissipated }
 // Watts is the power drawn in the last step.
 func (p *Pack) Watts() float64 { return p.drawn / energyPeriod }
 
-// Receiving tells whether the pack was being charged in the last step.
+// Receiving reports whether the pack was being charged in the last step.
 func (p *Pack) Receiving() bool { return p.receiving }
 
-// Giving tells whether the pack charged another in the last step.
+// Giving reports whether the pack charged another in the last step.
 func (p *Pack) Giving() bool { return p.giving }
 
 // Pack is the power pack that the model draws from: its own, or the nearest one

@@ -62,7 +62,7 @@ func (p *Position) start() {
 	}
 }
 
-// random gives the model's own source, the same for one seed wherever else
+// random returns the model's own source, the same for one seed wherever else
 // numbers are drawn.
 func (m *Model) random() *rand.Rand {
 	return rand.New(rand.NewPCG(m.world.seed, uint64(m.index)))
@@ -101,7 +101,7 @@ func (p *Position) SetReported(to Pose) {
 // Velocity is the commanded velocity after its bounds, in the robot's frame.
 func (p *Position) Velocity() Pose { return p.velocity }
 
-// Stalled tells whether the last move was undone because something was touched.
+// Stalled reports whether the last move was undone because something was touched.
 func (p *Position) Stalled() bool { return p.stall }
 
 // halt forgets command and velocity. The reported pose of GPS comes to where the
@@ -151,7 +151,7 @@ func (p *Position) update() {
 	r.Y += dx*s - dy*c
 }
 
-// steer gives the velocity that a velocity command means for the drive.
+// steer returns the velocity that a velocity command means for the drive.
 func (p *Position) steer(c Pose) Pose {
 	switch p.spec.Drive {
 	case worldfile.Omnidirectional:
@@ -163,7 +163,7 @@ func (p *Position) steer(c Pose) Pose {
 	return Pose{X: c.X, A: c.A}
 }
 
-// accelerated gives the velocity after a step of acceleration.
+// accelerated returns the velocity after a step of acceleration.
 func (p *Position) accelerated() Pose {
 	v, b := p.velocity, p.spec.Acceleration
 	dt := float64(p.model.world.interval) / 1e6
@@ -179,7 +179,7 @@ func (p *Position) accelerated() Pose {
 	return v
 }
 
-// approach gives the velocity on the way to a goal.
+// approach returns the velocity on the way to a goal.
 func (p *Position) approach() Pose {
 	goal := p.command
 	dx, dy := goal.X-p.reported.X, goal.Y-p.reported.Y
@@ -235,7 +235,7 @@ func (p *Position) move() {
 
 func clamp(v, low, high float64) float64 { return math.Max(low, math.Min(high, v)) }
 
-// finite gives v, or 0 if it is no number to reckon with.
+// finite returns v, or 0 if it is no number to reckon with.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

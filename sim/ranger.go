@@ -33,22 +33,22 @@ func newRanger(m *Model) *Ranger {
 // with one are a sonar ring. The slice must not be changed.
 func (r *Ranger) Sensors() []worldfile.Sensor { return r.sensors }
 
-// Taken tells whether there has been a reading since the start.
+// Taken reports whether there has been a reading since the start.
 func (r *Ranger) Taken() bool { return r.taken }
 
-// Ranges gives the last reading of a sensor, m, the rightmost sample first.
+// Ranges returns the last reading of a sensor, m, the rightmost sample first.
 // Nothing hit reads as the sensor's greatest range. The slice is written anew
 // by the next update.
 func (r *Ranger) Ranges(sensor int) []float64 { return r.ranges[sensor] }
 
-// Intensities gives the reflectances that belong to Ranges.
+// Intensities returns the reflectances that belong to Ranges.
 func (r *Ranger) Intensities(sensor int) []float64 { return r.returned[sensor] }
 
-// Bearings gives the directions of a sensor's samples in its own frame, rad.
+// Bearings returns the directions of a sensor's samples in its own frame, rad.
 // The slice must not be changed.
 func (r *Ranger) Bearings(sensor int) []float64 { return r.fans[sensor].bearings }
 
-// Place gives a sensor's pose in the world: its rays start there.
+// Place returns a sensor's pose in the world: its rays start there.
 func (r *Ranger) Place(sensor int) Pose {
 	s := &r.sensors[sensor]
 	p := r.model.global.Add(r.model.spec.Origin).Add(s.Pose)

@@ -64,7 +64,7 @@ func insert(list []*Model, m *Model) []*Model {
 	return slices.Insert(list, at, m)
 }
 
-// on tells whether m sits on other, directly or not, or is other.
+// on reports whether m sits on other, directly or not, or is other.
 func (m *Model) on(other *Model) bool {
 	for p := m; p != nil; p = p.parent {
 		if p == other {

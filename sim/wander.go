@@ -124,7 +124,7 @@ func (ws *Wanderers) look(d *wanderer) {
 	}
 }
 
-// beamsOf gives the beams of sensors that are mounted so.
+// beamsOf returns the beams of sensors that are mounted so.
 func (ws *Wanderers) beamsOf(m mounting) []beam {
 	beams := ws.beams[m]
 	if beams == nil {
@@ -187,7 +187,7 @@ func (d *wanderer) drive(now int64) {
 	d.command(speed, math.Max(-wanderTurn, math.Min(wanderTurn, turn)))
 }
 
-// side gives 1 or -1 by chance.
+// side returns 1 or -1 by chance.
 func (d *wanderer) side() float64 { return float64(2*d.random.IntN(2) - 1) }
 
 // room measures the free way ahead, as wide as the body, and how much room

@@ -207,15 +207,15 @@ func (w *World) Interval() time.Duration { return time.Duration(w.interval) * ti
 // File is the world file that the World was made of.
 func (w *World) File() *worldfile.World { return w.file }
 
-// Models gives all models depth first, parents before children, in file order.
+// Models returns all models depth first, parents before children, in file order.
 // The slice must not be changed.
 func (w *World) Models() []*Model { return w.models }
 
-// Updated gives the models that the last Step updated. The slice is valid until
+// Updated returns the models that the last Step updated. The slice is valid until
 // the next Step.
 func (w *World) Updated() []*Model { return w.updated }
 
-// Find gives the model of a full name (automatic names are names too), or nil.
+// Find returns the model of a full name (automatic names are names too), or nil.
 func (w *World) Find(name string) *Model { return w.byName[name] }
 
 // Reset puts all models back to where and how the file has them; time goes on.
@@ -244,7 +244,7 @@ func (w *World) Reset() {
 	}
 }
 
-// within tells whether a pose is one that a model may be put at.
+// within reports whether a pose is one that a model may be put at.
 func within(p Pose) bool {
 	for _, v := range [...]float64{p.X, p.Y, p.Z} {
 		if math.IsNaN(v) || v > Reach || v < -Reach {

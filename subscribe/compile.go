@@ -32,7 +32,7 @@ func (m *Matcher) Compile(s protocol.Subscription) (*Subscription, *Problem) {
 	return sub, nil
 }
 
-// compile gives the program of a text.
+// compile returns the program of a text.
 func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem) {
 	if p := m.snapshot.Load().findText(text, truth); p != nil {
 		return p.program, nil

@@ -6,7 +6,7 @@ import (
 	"callboard/subscribe/view"
 )
 
-// Kinds gives the kinds of views that the subscription's condition names.
+// Kinds returns the kinds of views that the subscription's condition names.
 // None means that every reading tests it.
 func (s *Subscription) Kinds() view.Kinds { return s.program.Named() }
 
@@ -30,12 +30,12 @@ func (s *Subscription) Reads() []string {
 	return out
 }
 
-// Policed tells whether the subscription has state for each robot, which time
+// Policed reports whether the subscription has state for each robot, which time
 // that runs back ends: then the times of all the robot's readings matter to
 // it.
 func (s *Subscription) Policed() bool { return s.policed() }
 
-// WantsRobot tells whether the robot is one that the subscription asks for
+// WantsRobot reports whether the robot is one that the subscription asks for
 // and may see.
 func (s *Subscription) WantsRobot(name string) bool { return s.wantsRobot(name) }
 

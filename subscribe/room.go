@@ -41,7 +41,7 @@ func (b bucket) same(o bucket) bool {
 	return b.kinds == o.kinds && (b.kinds == 0 || &b.rooms[0] == &o.rooms[0])
 }
 
-// change gives the bucket with an entry put or taken away, by an edit.
+// change returns the bucket with an entry put or taken away, by an edit.
 func (b bucket) change(edit uint64, e *entry, plan *condition.Plan, put bool) bucket {
 	kinds := tested(e.program.program)
 	if b.kinds.Has(kinds) && b.changeOwn(edit, kinds, e, plan, put) {
@@ -201,7 +201,7 @@ func (v *valued) checks(a *condition.Access) *spans[candidate] {
 	return &v.check
 }
 
-// group gives the group of a program, nil if there is none.
+// group returns the group of a program, nil if there is none.
 func (r *room) group(p *program, plan *condition.Plan) *group {
 	if len(plan.Accesses) == 0 {
 		g, _ := r.rest.get(p.number)

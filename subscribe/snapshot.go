@@ -65,7 +65,7 @@ func (p *program) slot(value int) uint64 {
 	return uint64(value)
 }
 
-// value gives a value of the program by its number.
+// value returns a value of the program by its number.
 func (p *program) value(number int) *condition.Value {
 	if own := number - condition.SchemaValues(); own >= 0 {
 		return p.program.Own()[own]
@@ -111,14 +111,14 @@ func (e *entry) names() (names []string, ok bool) {
 	return wanted, true
 }
 
-// hash gives a number for a text, the same for few others that nobody can
+// hash returns a number for a text, the same for few others that nobody can
 // choose. It has few bits, for a dense trie.
 func hash(seed maphash.Seed, s string) uint64 {
 	const bits = 20
 	return maphash.String(seed, s) >> (64 - bits)
 }
 
-// findText gives the installed program of a text, nil if there is none.
+// findText returns the installed program of a text, nil if there is none.
 func (s *snapshot) findText(text string, truth bool) *program {
 	list, _ := s.texts.get(hash(s.seed, text))
 	for _, p := range list {
@@ -129,7 +129,7 @@ func (s *snapshot) findText(text string, truth bool) *program {
 	return nil
 }
 
-// robot gives what is installed for a robot by its name.
+// robot returns what is installed for a robot by its name.
 func (s *snapshot) robot(name string) (b bucket, ok bool) {
 	list, _ := s.robots.get(hash(s.seed, name))
 	for i := range list {

@@ -52,7 +52,7 @@ const (
 
 func (s spans[T]) empty() bool { return s.root == nil }
 
-// with gives the set with an item put, or replaced.
+// with returns the set with an item put, or replaced.
 func (s spans[T]) with(edit uint64, key span, item T) spans[T] {
 	if s.root == nil {
 		return spans[T]{&spanNode[T]{edit: edit, keys: []span{key}, items: []T{item}}}
@@ -64,7 +64,7 @@ func (s spans[T]) with(edit uint64, key span, item T) spans[T] {
 	return spans[T]{&spanNode[T]{edit: edit, keys: []span{left.keys[0], right.keys[0]}, children: []spanChild[T]{left.child(), right.child()}}}
 }
 
-// place gives where a key is or belongs: in a leaf the item's place, in a
+// place returns where a key is or belongs: in a leaf the item's place, in a
 // branch the child's.
 func (n *spanNode[T]) place(key span) (i int, found bool) {
 	i, found = slices.BinarySearchFunc(n.keys, key, span.compare)
@@ -74,7 +74,7 @@ func (n *spanNode[T]) place(key span) (i int, found bool) {
 	return i, found
 }
 
-// with gives the node with an item, as two if it would be too large.
+// with returns the node with an item, as two if it would be too large.
 func (n *spanNode[T]) with(edit uint64, key span, item T) (left, right *spanNode[T]) {
 	i, found := n.place(key)
 	own := edit != 0 && n.edit == edit
@@ -103,7 +103,7 @@ func (n *spanNode[T]) with(edit uint64, key span, item T) (left, right *spanNode
 	return out, nil
 }
 
-// replaced gives a branch with other children instead of those from i to end.
+// replaced returns a branch with other children instead of those from i to end.
 func (n *spanNode[T]) replaced(edit uint64, i, end int, nodes ...*spanNode[T]) *spanNode[T] {
 	out := &spanNode[T]{
 		edit:     edit,
@@ -157,7 +157,7 @@ func (b *bounds) add(o bounds) {
 	b.minHi, b.maxHi = min(b.minHi, o.minHi), max(b.maxHi, o.maxHi)
 }
 
-// without gives the set without an item.
+// without returns the set without an item.
 func (s spans[T]) without(key span) spans[T] {
 	if s.root == nil {
 		return s
@@ -169,7 +169,7 @@ func (s spans[T]) without(key span) spans[T] {
 	return spans[T]{root}
 }
 
-// without gives the node without an item, nil if nothing is left. A child
+// without returns the node without an item, nil if nothing is left. A child
 // that becomes small joins the one beside it.
 func (n *spanNode[T]) without(key span) *spanNode[T] {
 	i, found := n.place(key)
@@ -217,7 +217,7 @@ func less[E any](list []E, i int) []E {
 	return append(append(out, list[:i]...), list[i+1:]...)
 }
 
-// get gives an item.
+// get returns an item.
 func (s spans[T]) get(key span) (item T, ok bool) {
 	for n := s.root; n != nil; {
 		i, found := n.place(key)

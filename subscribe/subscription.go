@@ -21,7 +21,7 @@ type Problem struct {
 	Position *protocol.Position
 }
 
-// Error gives the message.
+// Error returns the message.
 func (p *Problem) Error() string { return p.Message }
 
 // Subscription is a compiled subscription. It is immutable: an update makes
@@ -76,7 +76,7 @@ func (s *Subscription) Needs() [][]string {
 	return out
 }
 
-// Requires tells what must hold of a robot for it to be of any concern; nothing
+// Requires returns what must hold of a robot for it to be of any concern; nothing
 // for a subscription that is told of conditions which are false.
 func (s *Subscription) Requires() []condition.Requirement {
 	if s.Spec.Trigger == protocol.TriggerChange {
@@ -97,7 +97,7 @@ func names(interfaces []player.Interface) []string {
 	return all
 }
 
-// Same tells whether o asks for the same: specification and allowed robots.
+// Same reports whether o asks for the same: specification and allowed robots.
 func (s *Subscription) Same(o *Subscription) bool {
 	if s == o {
 		return true
@@ -126,34 +126,34 @@ func keep(s *protocol.Subscription) string {
 // whole reports whether the reading itself goes out.
 func (s *Subscription) whole() bool { return len(s.selected) == 0 && !s.Spec.Messages }
 
-// stateful tells whether the subscription must see readings that do not match.
+// stateful reports whether the subscription must see readings that do not match.
 func (s *Subscription) stateful() bool {
 	return trigger(&s.Spec) != protocol.TriggerEvery || s.Spec.For > 0
 }
 
-// tellsFalse tells whether the subscription tells that its condition is false,
+// tellsFalse reports whether the subscription tells that its condition is false,
 // also at first.
 func (s *Subscription) tellsFalse() bool { return trigger(&s.Spec) == protocol.TriggerChange }
 
-// policed tells whether the subscription has state for each robot.
+// policed reports whether the subscription has state for each robot.
 func (s *Subscription) policed() bool { return s.stateful() || s.Spec.MinInterval > 0 }
 
 // bare tells that a condition that holds is all there is to ask.
 func (s *Subscription) bare() bool { return !s.policed() && len(s.Spec.Devices) == 0 }
 
-// wantsRobot tells whether the robot is one that the subscription asks for
+// wantsRobot reports whether the robot is one that the subscription asks for
 // and may see.
 func (s *Subscription) wantsRobot(name string) bool {
 	return MatchesAny(s.Spec.Robots, name) && MatchesAny(s.Allowed, name)
 }
 
-// wantsDevice tells whether a device, by its interface and its address, is
+// wantsDevice reports whether a device, by its interface and its address, is
 // one that the subscription asks for.
 func (s *Subscription) wantsDevice(interf, addr string) bool {
 	return WantsDevice(s.Spec.Devices, interf, addr)
 }
 
-// WantsDevice tells whether patterns ask for a device, by its interface
+// WantsDevice reports whether patterns ask for a device, by its interface
 // ("laser") and its address ("laser:0"); none ask for all.
 func WantsDevice(patterns []string, interf, addr string) bool {
 	if len(patterns) == 0 {
@@ -167,7 +167,7 @@ func WantsDevice(patterns []string, interf, addr string) bool {
 	return false
 }
 
-// MatchesAny tells whether a name matches one of the patterns; none match all.
+// MatchesAny reports whether a name matches one of the patterns; none match all.
 func MatchesAny(patterns []string, name string) bool {
 	if len(patterns) == 0 {
 		return true

@@ -17,7 +17,7 @@ type cell[V any] struct {
 // begin begins a pass.
 func (t *table[V]) begin() { t.pass, t.used = t.pass+1, 0 }
 
-// at gives the place of a number's value, and whether it had one.
+// at returns the place of a number's value, and whether it had one.
 func (t *table[V]) at(number uint64) (v *V, had bool) {
 	if 2*t.used >= len(t.cells) {
 		t.grow()

@@ -74,7 +74,7 @@ func (s *Session) look(r *room, a *view.Arrival) {
 	r.rest.each(0, func(_ uint64, g *group) { s.group(g, a) })
 }
 
-// passes tells whether a reading meets a candidate's guards.
+// passes reports whether a reading meets a candidate's guards.
 func (s *Session) passes(c *candidate, a *view.Arrival) bool {
 	for i := range c.guards {
 		g := &c.guards[i]
@@ -111,7 +111,7 @@ func (s *Session) group(g *group, a *view.Arrival) {
 	g.state.each(match)
 }
 
-// evaluate gives what a condition gives for this reading, evaluated once.
+// evaluate returns what a condition gives for this reading, evaluated once.
 func (s *Session) evaluate(p *program) result {
 	r, had := s.results.at(p.number)
 	if had {

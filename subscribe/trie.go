@@ -30,19 +30,19 @@ type branch[V any] struct {
 	values   []V
 }
 
-// at gives the bit of a key at a level and the place in a branch.
+// at returns the bit of a key at a level and the place in a branch.
 func (b *branch[V]) at(key uint64, level uint) (bit uint32, place int) {
 	bit = 1 << (key >> (level * trieBits) & trieMask)
 	return bit, bits.OnesCount32(b.has & (bit - 1))
 }
 
-// holds tells whether a key is within what depth can address.
+// holds reports whether a key is within what depth can address.
 func (t trie[V]) holds(key uint64) bool {
 	s := (t.depth + 1) * trieBits
 	return s >= 64 || key>>s == 0
 }
 
-// get gives the value of a key.
+// get returns the value of a key.
 func (t trie[V]) get(key uint64) (v V, ok bool) {
 	if t.root == nil || !t.holds(key) {
 		return v, false
@@ -60,7 +60,7 @@ func (t trie[V]) get(key uint64) (v V, ok bool) {
 	}
 }
 
-// with gives the trie with a value for a key.
+// with returns the trie with a value for a key.
 func (t trie[V]) with(edit, key uint64, v V) trie[V] {
 	if t.root == nil {
 		t.root, t.depth = &branch[V]{edit: edit}, 0
@@ -102,7 +102,7 @@ func (b *branch[V]) with(edit, key uint64, level uint, v V, added *bool) *branch
 // own tells that an edit made the branch, and may change it.
 func (b *branch[V]) own(edit uint64) bool { return edit != 0 && b.edit == edit }
 
-// changed gives the branch with another child or value at a bit.
+// changed returns the branch with another child or value at a bit.
 func (b *branch[V]) changed(edit uint64, bit uint32, children []*branch[V], values []V) *branch[V] {
 	if !b.own(edit) {
 		return &branch[V]{edit: edit, has: b.has | bit, children: children, values: values}
@@ -111,7 +111,7 @@ func (b *branch[V]) changed(edit uint64, bit uint32, children []*branch[V], valu
 	return b
 }
 
-// placed gives a list with an element put or replaced at i: the same list if
+// placed returns a list with an element put or replaced at i: the same list if
 // it is the caller's own, else a copy.
 func placed[E any](own bool, list []E, i int, e E, replace bool) []E {
 	if own && replace {
@@ -134,7 +134,7 @@ func placed[E any](own bool, list []E, i int, e E, replace bool) []E {
 	return append(out, list[rest:]...)
 }
 
-// without gives the trie without a key.
+// without returns the trie without a key.
 func (t trie[V]) without(key uint64) trie[V] {
 	if _, ok := t.get(key); !ok {
 		return t

@@ -21,7 +21,7 @@ const mostPatrols = 24
 // Point is a place on the floor, m.
 type Point struct{ X, Y float64 }
 
-// Patrol gives a world with six halls and n robots r0, r1, … on a round through
+// Patrol returns a world with six halls and n robots r0, r1, … on a round through
 // all of them: those with even numbers go counter-clockwise, the others
 // clockwise, each on the right.
 func Patrol(n int) (open func(name string) ([]byte, error), name string) {
@@ -56,7 +56,7 @@ func patroller(i, n int) string {
 	return fmt.Sprintf("guard ( name \"r%d\" color %q pose [ %.2f %.2f 0 %.0f ] )", i, colors[i%len(colors)], p.X, p.Y, a)
 }
 
-// Round gives the way of the patrol's i-th robot, a closed one, as points a
+// Round returns the way of the patrol's i-th robot, a closed one, as points a
 // tenth of a metre apart, in the order in which it passes them.
 func Round(i int) []Point {
 	offset, clockwise := lane, i%2 == 1

@@ -26,7 +26,7 @@ func Open(name string) ([]byte, error) { return FS.ReadFile(strings.TrimPrefix(n
 // most is how many robots find room in the cave.
 var most = len(spots)
 
-// Robots gives a world with n robots r0, r1, …: the cave as long as they find
+// Robots returns a world with n robots r0, r1, …: the cave as long as they find
 // room in it, else a swarm. open reads it and all that it includes.
 func Robots(n int) (open func(name string) ([]byte, error), name string) {
 	if n > most {
@@ -35,7 +35,7 @@ func Robots(n int) (open func(name string) ([]byte, error), name string) {
 	return made("cave.world", cave(n))
 }
 
-// Swarm gives a world of n robots r0, r1, … with a scanner each, 2 m apart on a
+// Swarm returns a world of n robots r0, r1, … with a scanner each, 2 m apart on a
 // square floor with walls around.
 func Swarm(n int) (open func(name string) ([]byte, error), name string) {
 	return made("swarm.world", swarm(n))

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// loopback gives a group of the test's own on the loopback, or skips it.
+// loopback returns a group of the test's own on the loopback, or skips it.
 func loopback(t *testing.T) Network {
 	t.Helper()
 	all, err := net.Interfaces()

@@ -22,7 +22,7 @@ func DialStamped(ctx context.Context, network, address string) (net.Conn, error)
 	return stamped, nil
 }
 
-// Arrived gives when the last byte that was read from a connection of
+// Arrived returns when the last byte that was read from a connection of
 // DialStamped had arrived at the socket: what the reader then waited for a
 // processor is not in it. now is the time, and what it gives where the kernel
 // tells nothing (not Linux).

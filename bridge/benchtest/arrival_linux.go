@@ -69,7 +69,7 @@ func (c *stampedConn) receive(fd uintptr) (done bool) {
 	}
 }
 
-// arrived gives when the last byte that was read had arrived, zero if the
+// arrived returns when the last byte that was read had arrived, zero if the
 // kernel has not told.
 func (c *stampedConn) arrived() time.Time {
 	for rest := c.control[:c.said]; len(rest) > 0; {

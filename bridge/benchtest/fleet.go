@@ -128,7 +128,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 // Len is how many robots there are.
 func (f *Fleet) Len() int { return len(f.scanners) }
 
-// Robot gives a robot's name.
+// Robot returns a robot's name.
 func (f *Fleet) Robot(robot int) string { return fmt.Sprintf("r%d", robot) }
 
 // Dial connects to a robot's server, in memory.

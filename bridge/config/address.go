@@ -119,7 +119,7 @@ func deviceProblem(device string) string {
 	return ""
 }
 
-// interfaceNames gives Player's interfaces that have a name.
+// interfaceNames returns Player's interfaces that have a name.
 func interfaceNames() []string {
 	var names []string
 	for i := player.Interface(1); i < 128; i++ {

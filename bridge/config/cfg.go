@@ -52,7 +52,7 @@ func (c *Config) expand() problem.List {
 // localhost is where a configuration's Player servers are.
 const localhost = "localhost"
 
-// readCFG gives a Player for each port of a Player configuration.
+// readCFG returns a Player for each port of a Player configuration.
 func readCFG(p Player) ([]Player, problem.List) {
 	file, problems := playercfg.Load(playercfg.Config{Name: p.CFG, Open: func(name string) ([]byte, error) {
 		return regular.Read(name, maxFile)

@@ -58,7 +58,7 @@ func DefaultRobot(address string) string {
 	return address
 }
 
-// isLoopback tells whether only this machine reaches the host. The empty host
+// isLoopback reports whether only this machine reaches the host. The empty host
 // means all addresses of the machine.
 func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
@@ -86,7 +86,7 @@ func hostID() string {
 	return name[:min(len(name), maxName)]
 }
 
-// stateDir gives $XDG_STATE_HOME/callboard/<id>, or ~/.local/state/…, or ""
+// stateDir returns $XDG_STATE_HOME/callboard/<id>, or ~/.local/state/…, or ""
 // if there is neither. As the XDG specification asks, a relative
 // XDG_STATE_HOME does not count.
 func stateDir(id string) string {

@@ -119,7 +119,7 @@ const (
 	MayCommand   = "command"
 )
 
-// Default gives a configuration with the limits and broker settings that do
+// Default returns a configuration with the limits and broker settings that do
 // not depend on the machine; Complete fills the rest.
 func Default() *Config {
 	return &Config{

@@ -117,7 +117,7 @@ func decode(name, text string) (*Config, problem.List) {
 	return c, r.problems
 }
 
-// syntaxProblem gives the library's error a place and our form.
+// syntaxProblem returns the library's error a place and our form.
 func syntaxProblem(name string, err error) problem.Problem {
 	p := problem.Problem{Place: problem.Place{File: name}, Message: strings.TrimPrefix(err.Error(), "toml: ")}
 	var parse toml.ParseError

@@ -27,7 +27,7 @@ func (k *checks) players() {
 	}
 }
 
-// named gives a key with its line, if known.
+// named returns a key with its line, if known.
 func (k *checks) named(key string) string {
 	if at := k.c.source.at(key); at.Line > 0 {
 		return fmt.Sprintf("%s in line %d", key, at.Line)
@@ -35,7 +35,7 @@ func (k *checks) named(key string) string {
 	return key
 }
 
-// Names gives the robots' names in order, numbers in them by value (r2 before
+// Names returns the robots' names in order, numbers in them by value (r2 before
 // r10); those of a CFG are not known here.
 func (p Player) Names() []string {
 	if p.Robots != nil {

@@ -116,7 +116,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// here gives the place of pos. It counts each character once, however long
+// here returns the place of pos. It counts each character once, however long
 // the line.
 func (s *scanner) here() place {
 	s.before += utf8.RuneCountInString(s.text[s.start:s.pos])

@@ -40,7 +40,7 @@ type table struct {
 	known []string
 }
 
-// get gives the value of a key that may be there.
+// get returns the value of a key that may be there.
 func (t *table) get(key string) (any, string, bool) {
 	t.known = append(t.known, key)
 	v, ok := t.keys[key]
@@ -242,7 +242,7 @@ func asFloat(v any) (float64, bool) {
 	return 0, false
 }
 
-// asList gives an array's elements; the library has a type of its own for
+// asList returns an array's elements; the library has a type of its own for
 // arrays of tables.
 func asList(v any) ([]any, bool) {
 	switch v := v.(type) {

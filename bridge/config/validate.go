@@ -25,7 +25,7 @@ type checks struct {
 	problems problem.List
 }
 
-// Validate gives everything that is wrong with a completed configuration.
+// Validate returns everything that is wrong with a completed configuration.
 // Load and Parse have done it.
 func (c *Config) Validate() problem.List {
 	k := &checks{c: c}
@@ -277,7 +277,7 @@ func (k *checks) zones() {
 	}
 }
 
-// area gives twice the signed area of a polygon.
+// area returns twice the signed area of a polygon.
 func area(polygon [][2]float64) float64 {
 	sum := 0.0
 	last := polygon[len(polygon)-1]

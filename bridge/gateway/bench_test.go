@@ -41,7 +41,7 @@ func (u *through) readings(t testing.TB, n int) {
 	}
 }
 
-// allocated gives the bytes that f allocates.
+// allocated returns the bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -33,7 +33,7 @@ func loadCaptures(t testing.TB, pattern string) []*playertest.Capture {
 	return all
 }
 
-// apart gives a message as it stands on the wire, without the two fields that
+// apart returns a message as it stands on the wire, without the two fields that
 // say whose it is: host and port.
 func apart(raw []byte) string { return string(raw[8:]) }
 

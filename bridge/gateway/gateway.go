@@ -175,7 +175,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("gateway: port %s is taken; expected another, or 0 for free ones", e.Address)
 }
 
-// Unwrap tells the system's error.
+// Unwrap returns the system's error.
 func (e *TakenError) Unwrap() error { return syscall.EADDRINUSE }
 
 // now is the time of what the gateway answers by itself: that of the robots'
@@ -193,7 +193,7 @@ func (g *Gateway) Relay(i int) client.Relay { return g.players[i] }
 // Attach says which session the i-th Player server has.
 func (g *Gateway) Attach(i int, c *client.Client) { g.players[i].client = c }
 
-// Ports tells where the robots are served.
+// Ports returns where the robots are served.
 func (g *Gateway) Ports() []Port {
 	out := make([]Port, len(g.ports))
 	for i, p := range g.ports {

@@ -22,7 +22,7 @@ type numbering struct {
 	same          bool // the indexes are the Player server's
 }
 
-// local gives the device's interface and index here; false means that there is
+// local returns the device's interface and index here; false means that there is
 // none left.
 func (n *numbering) local(a player.Addr) (device, bool) {
 	there := deviceOf(a)

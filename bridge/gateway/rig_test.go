@@ -271,7 +271,7 @@ func (p *program) bytes(n int) []byte {
 	return b
 }
 
-// next gives the next message, of those that came before an answer first.
+// next returns the next message, of those that came before an answer first.
 func (p *program) next() player.Message {
 	p.t.Helper()
 	if len(p.early) > 0 {

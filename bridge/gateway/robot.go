@@ -99,7 +99,7 @@ func (r *robot) tell(msg string, attrs ...any) {
 	}
 }
 
-// there gives a device's address at the Player server.
+// there returns a device's address at the Player server.
 func (r *robot) there(a player.Addr) (player.Addr, bool) {
 	table := r.table.Load()
 	if table == nil {

@@ -121,7 +121,7 @@ func TestASessionDeliversABeginning(t *testing.T) {
 	}
 }
 
-// breakOften tells how many connections were cut in their handshake, and how
+// breakOften returns how many connections were cut in their handshake, and how
 // many became sessions.
 func breakOften(t *testing.T, seed uint64) (cut, sessions int) {
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -48,7 +48,7 @@ func (s *stranger) write(pieces ...[]byte) {
 	}
 }
 
-// read gives the next piece that is no heartbeat.
+// read returns the next piece that is no heartbeat.
 func (s *stranger) read() (kind byte, content string, err error) {
 	for {
 		kind, data, err := readPiece(s.r, nil, func(byte) int { return 1 << 20 })
@@ -229,7 +229,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// begun gives a session of b2 with a stranger as b1.
+// begun returns a session of b2 with a stranger as b1.
 func begun(t *testing.T, change func(*Config)) (*broker, *stranger) {
 	b2, memory := accepting(t, change)
 	s := connect(t, memory, "b2")

@@ -108,7 +108,7 @@ func (b *broker) awaitLog(t *testing.T, text string) {
 	}
 }
 
-// calm gives a broker on real sockets time: the machine may be busy.
+// calm returns a broker on real sockets time: the machine may be busy.
 func calm(cfg Config) Config {
 	cfg.Heartbeat, cfg.Handshake = 20*time.Second, 30*time.Second
 	return cfg

@@ -112,7 +112,7 @@ func (s *Set) Counters(name, help, label string) *Counters {
 	return c
 }
 
-// Of gives the counter of a label's value.
+// Of returns the counter of a label's value.
 func (c *Counters) Of(value string) *Counter {
 	c.mu.Lock()
 	defer c.mu.Unlock()

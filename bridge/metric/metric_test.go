@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scrape gives the families that are ours, and the text.
+// scrape returns the families that are ours, and the text.
 func scrape(t *testing.T, s *metric.Set) ([]metrictest.Family, string) {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -145,7 +145,7 @@ func requirements(program *subscribe.Subscription) []overlay.Requirement {
 	return all
 }
 
-// finite gives the greatest number there is for infinity, which a store's JSON
+// finite returns the greatest number there is for infinity, which a store's JSON
 // has no word for. Of intervals that meet both still do.
 func finite(v float64) float64 { return max(-math.MaxFloat64, min(math.MaxFloat64, v)) }
 
@@ -163,7 +163,7 @@ func permitted(s protocol.Subscription, grant attach.Grant) *attach.Problem {
 	return nil
 }
 
-// plain tells whether a robot is meant by name and not by a pattern.
+// plain reports whether a robot is meant by name and not by a pattern.
 func plain(robot string) bool {
 	for _, c := range robot {
 		switch c {

@@ -134,7 +134,7 @@ type Sequence struct {
 	Bytes   int    `json:"bytes"`
 }
 
-// List gives what a list's reply carries, as far as the grant lets it be seen.
+// List returns what a list's reply carries, as far as the grant lets it be seen.
 func (n *Node) List(ctx context.Context, what string, grant attach.Grant) (any, error) {
 	switch what {
 	case "robots":

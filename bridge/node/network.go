@@ -100,7 +100,7 @@ func (n *Node) refused(r *overlay.RobotRefused) {
 	}
 }
 
-// name gives what has become of a robot's name; nil if no other broker has it.
+// name returns what has become of a robot's name; nil if no other broker has it.
 func (n *Node) name(robot string) *overlay.RobotRefused {
 	if r, ok := n.names.Load(robot); ok {
 		return r.(*overlay.RobotRefused)
@@ -108,7 +108,7 @@ func (n *Node) name(robot string) *overlay.RobotRefused {
 	return nil
 }
 
-// reads tells whether a robot of that name is one of this broker, and in force.
+// reads reports whether a robot of that name is one of this broker, and in force.
 func (n *Node) reads(robot string) bool {
 	r := n.name(robot)
 	return n.robots.Reads(robot) && (r == nil || !r.Refused)

@@ -7,7 +7,7 @@ import (
 	"callboard/bridge/robots"
 )
 
-// problem gives an error from the robots the form that push tells clients.
+// problem returns an error from the robots the form that push tells clients.
 func problem(err error) error {
 	var p *robots.Problem
 	if errors.As(err, &p) {

@@ -19,7 +19,7 @@ func (r *room) set(free bool) {
 	}
 }
 
-// Room gives nil if there is room for readings, else a channel that is closed
+// Room returns nil if there is room for readings, else a channel that is closed
 // when that may have changed. A session with a Player server that waits for its
 // clients (a replay as fast as possible) asks before it reads on, so that
 // nothing is lost to subscribers that keep all; those with real robots never do.

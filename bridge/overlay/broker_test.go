@@ -43,7 +43,7 @@ func TestBroker(t *testing.T) {
 	t.Log(reached)
 }
 
-// weighted gives the names of the actions, each as often as it is to be drawn.
+// weighted returns the names of the actions, each as often as it is to be drawn.
 func weighted(actions map[string]func(*rapid.T)) (names []string) {
 	weights := map[string]int{"publish": 10, "process": 8, "ack": 4, "see": 4, "settle": 2, "subscribe": 3, "update": 2}
 	for _, name := range slices.Sorted(maps.Keys(actions)) {
@@ -305,7 +305,7 @@ func (w *world) fingerprint(b *Broker) (text string, waits map[string]bool) {
 	return text, waits
 }
 
-// waiting tells what of a buffer would be sent to a client that comes back:
+// waiting returns what of a buffer would be sent to a client that comes back:
 // every notification that not only latest subscriptions want, and every
 // number that is lost.
 func waiting(s *session, buf *buffer, k *truth) (lines []string) {

@@ -140,7 +140,7 @@ func (b *source) forgetStates(e *entry, drop []string, put []*sub) {
 	}
 }
 
-// givePassing gives a notification that is stored as passed over, unless a set is not
+// givePassing returns a notification that is stored as passed over, unless a set is not
 // in force yet.
 func (b *source) givePassing(q *sequence, r *Reading, names []protocol.Matched) (seq uint64, given bool) {
 	e := b.entries[q.handle]

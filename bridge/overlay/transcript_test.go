@@ -99,7 +99,7 @@ func newBroker(t interface{ Fatal(...any) }, cfg Config) *Broker {
 	return b
 }
 
-// arg gives the values of an argument of the command, joined.
+// arg returns the values of an argument of the command, joined.
 func arg(d *datadriven.TestData, name string) string {
 	for _, a := range d.CmdArgs {
 		if a.Key == name {
@@ -222,7 +222,7 @@ func (s *script) hello(d *datadriven.TestData, conn string) *Hello {
 	return h
 }
 
-// handle gives the live key of a client.
+// handle returns the live key of a client.
 func (s *script) handle(client string) Handle {
 	session := s.b.edge.sessions[client]
 	if session == nil {

@@ -8,7 +8,7 @@ import (
 	"callboard/subscribe/protocol"
 )
 
-// said gives the errors of the last step.
+// said returns the errors of the last step.
 func said(b *Broker) (all []*protocol.Error) {
 	for _, out := range b.Outputs() {
 		if s, ok := out.(*Send); ok {

@@ -197,7 +197,7 @@ func (c *client) send(text string) {
 	}
 }
 
-// next gives the next message.
+// next returns the next message.
 func (c *client) next() string {
 	c.t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(patience))

@@ -104,7 +104,7 @@ func isLoopbackAddr(a net.Addr) bool {
 	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
-// isOurName tells whether the Host of a request is an address, localhost, or
+// isOurName reports whether the Host of a request is an address, localhost, or
 // one of the configured names.
 func (s *Server) isOurName(host string) bool {
 	name := host
@@ -118,7 +118,7 @@ func (s *Server) isOurName(host string) bool {
 	return slices.ContainsFunc(s.config.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
-// shown gives what the token in a request's Authorization allows: a bearer
+// shown returns what the token in a request's Authorization allows: a bearer
 // token, or a password whatever the user's name (so that a browser can ask
 // for it); or in the address of a WebSocket, whose headers a page cannot set.
 // given is false if there is none at all.
@@ -153,7 +153,7 @@ func (s *Server) unauthorized(w http.ResponseWriter, r *http.Request, given bool
 	refuse(w, http.StatusUnauthorized, protocol.Unauthorized, "a token is needed; expected Authorization: Bearer, or Basic with the token as password")
 }
 
-// realm gives a broker's id as it may stand in a quoted string.
+// realm returns a broker's id as it may stand in a quoted string.
 func realm(id string) string {
 	if id == "" || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 		return ""

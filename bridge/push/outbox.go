@@ -209,14 +209,14 @@ func (o *outbox) stop() {
 	signal(o.room)
 }
 
-// roomy tells whether the client's next message may be read.
+// roomy reports whether the client's next message may be read.
 func (o *outbox) roomy() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.replies < roomyBelow || o.over || o.end != nil
 }
 
-// ended gives how the connection ends, nil while it goes on.
+// ended returns how the connection ends, nil while it goes on.
 func (o *outbox) ended() *ending {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -75,7 +75,7 @@ func (s *session) settleIn(d time.Duration) {
 	s.ackDue.Reset(d)
 }
 
-// settle tells the broker that the client has what is owed, or returns what a
+// settle returns the broker that the client has what is owed, or returns what a
 // ping is to say that asks the client for it.
 func (s *session) settle(ctx context.Context) (ask []byte) {
 	o := &s.owed

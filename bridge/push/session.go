@@ -153,7 +153,7 @@ func (s *session) readBy(by time.Time) {
 	}
 }
 
-// awaitClose gives the client a while to answer a close frame.
+// awaitClose returns the client a while to answer a close frame.
 func (s *session) awaitClose() { _ = s.raw.SetReadDeadline(time.Now().Add(lingerTimeout)) }
 
 // waitForRoom holds the client up while it does not read its answers.
@@ -211,14 +211,14 @@ func echo(status int) int {
 	return status
 }
 
-// isTimeout tells whether a read deadline has passed. The WebSocket library
+// isTimeout reports whether a read deadline has passed. The WebSocket library
 // makes errors of its own of the network's.
 func isTimeout(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) && network.Timeout()
 }
 
-// isLost tells whether the connection itself has failed.
+// isLost reports whether the connection itself has failed.
 func isLost(err error) bool {
 	var network net.Error
 	var closed *websocket.CloseError

@@ -269,7 +269,7 @@ func (r *Recorder) locked(do func() error) {
 	}
 }
 
-// Status tells how it goes. It may be called at any time.
+// Status returns how it goes. It may be called at any time.
 func (r *Recorder) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()

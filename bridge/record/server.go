@@ -50,7 +50,7 @@ func newSource(r *Recorder, s Server) (*source, error) {
 	return o, nil
 }
 
-// owner gives the robot of a device, "" if it is not to be recorded.
+// owner returns the robot of a device, "" if it is not to be recorded.
 func (o *source) owner(a player.Addr) string {
 	if !matches(o.server.Devices, a) {
 		return ""
@@ -72,7 +72,7 @@ func (o *source) named(a player.Addr) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return p != "*" && matches([]string{p}, a) })
 }
 
-// matches tells whether patterns ask for a device; none ask for all that have
+// matches reports whether patterns ask for a device; none ask for all that have
 // data.
 func matches(patterns []string, a player.Addr) bool {
 	if !iface.HasData(a.Interf) {

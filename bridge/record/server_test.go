@@ -257,7 +257,7 @@ func freePorts(t *testing.T, n int) []int {
 	return out
 }
 
-// putGolden gives the readings of two golden logs as if they came from two
+// putGolden returns the readings of two golden logs as if they came from two
 // servers, a laser that is lost in between among them.
 func putGolden(t *testing.T, ports []int, put func(*run.Record)) (n int) {
 	for i, log := range []string{"alpha-ranger.log", "two-robots-laser-sonar.log"} {

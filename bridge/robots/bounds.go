@@ -24,7 +24,7 @@ type bounds struct {
 	most float64
 }
 
-// of gives what is certain of the readings of devices. The maximum of a laser
+// of returns what is certain of the readings of devices. The maximum of a laser
 // device comes with each scan, so only of rangers something is known.
 func (b *bounds) of(devices []*player.Device) []Bound {
 	b.mu.Lock()

@@ -86,7 +86,7 @@ func (s *session) worldName() string {
 	return s.world
 }
 
-// Plan gives the floor plan of a world that a Player server has told, as JSON.
+// Plan returns the floor plan of a world that a Player server has told, as JSON.
 func (r *Robots) Plan(world string) ([]byte, bool) {
 	for _, s := range r.sessions {
 		s.planMu.Lock()

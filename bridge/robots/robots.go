@@ -169,7 +169,7 @@ func (r *Robots) Barrier() {
 	}
 }
 
-// Count tells how many robots a subscription matches now.
+// Count returns how many robots a subscription matches now.
 func (r *Robots) Count(sub *subscribe.Subscription) int {
 	n := 0
 	for _, one := range r.byName {
@@ -180,7 +180,7 @@ func (r *Robots) Count(sub *subscribe.Subscription) int {
 	return n
 }
 
-// Reads tells whether a robot is one of these.
+// Reads reports whether a robot is one of these.
 func (r *Robots) Reads(robot string) bool { return r.byName[robot] != nil }
 
 // Command carries one command to its robot, behind those that came before,

@@ -79,7 +79,7 @@ func (b *base) note(c *server.Call, what ...string) {
 	b.told = append(b.told, fmt.Sprintf("%s %d of %s: %s", c.Header.Type, c.Header.Subtype, c.Header.Addr, strings.Join(what, " ")))
 }
 
-// heard gives and forgets what the base was told, once it is n messages.
+// heard returns and forgets what the base was told, once it is n messages.
 func (b *base) heard(t *testing.T, n int) []string {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {

@@ -86,7 +86,7 @@ func newSession(owner *Robots, server Server) (*session, error) {
 	return s, nil
 }
 
-// robotOf tells which robot a device belongs to; nil means that it is not to
+// robotOf returns which robot a device belongs to; nil means that it is not to
 // be opened.
 func (s *session) robotOf(a player.Addr) *robot {
 	for _, r := range s.robots {
@@ -97,7 +97,7 @@ func (s *session) robotOf(a player.Addr) *robot {
 	return nil
 }
 
-// wanted tells whether patterns ask for a device. "*" stands for all that
+// wanted reports whether patterns ask for a device. "*" stands for all that
 // conditions know; what is named is opened whatever it is.
 func wanted(patterns []string, a player.Addr) bool {
 	known := slices.Contains(subscribe.Interfaces(), a.Interf.String())

@@ -45,7 +45,7 @@ func (f *file) consumed() int64 {
 	return 0
 }
 
-// First gives the time of a run's first message, in s; found is false if it has
+// First returns the time of a run's first message, in s; found is false if it has
 // none.
 func First(ctx context.Context, f *run.File) (time float64, found bool, err error) {
 	r, err := f.Reader(run.Options{Want: func(*player.Device, uint8) bool { return false }})

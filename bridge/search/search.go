@@ -96,7 +96,7 @@ func New(c Config) (*Search, error) {
 	return s, nil
 }
 
-// Consumed tells how many bytes of the files were read so far, and how many
+// Consumed returns how many bytes of the files were read so far, and how many
 // there are. Safe for concurrent use.
 func (s *Search) Consumed() (read, all int64) {
 	for _, f := range s.files {
@@ -163,7 +163,7 @@ type robot struct {
 	at   *findings // where what is found belongs
 }
 
-// robot gives a robot by name.
+// robot returns a robot by name.
 func (s *Search) robot(name string) *robot {
 	r := s.robots[name]
 	if r != nil {

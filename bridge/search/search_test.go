@@ -62,7 +62,7 @@ func ask(t tester, subs ...protocol.Subscription) *query.Query {
 
 func word(dst []byte, n *protocol.Notify) []byte { return protocol.AppendNotifyTail(dst, n) }
 
-// searched gives what a search finds: notifications, spans and problems.
+// searched returns what a search finds: notifications, spans and problems.
 func searched(t tester, q *query.Query, processors int, files ...*run.File) (out []string, result *search.Result) {
 	t.Helper()
 	var sources []search.Source
@@ -235,7 +235,7 @@ func TestSameAsPlainLoop(t *testing.T) {
 	})
 }
 
-// split gives a log's head with its geometries, and its readings.
+// split returns a log's head with its geometries, and its readings.
 func split(log string) (head string, lines []string) {
 	var first []string
 	for _, line := range strings.Split(strings.TrimSpace(log), "\n") {

@@ -153,7 +153,7 @@ func (s *Search) sequence(ctx context.Context, readers *errgroup.Group) error {
 	return nil
 }
 
-// earliest gives the file whose record is next: what tells of sessions at
+// earliest returns the file whose record is next: what tells of sessions at
 // once, messages by time, of the same time those of the first file. nil is the
 // end of all.
 func (s *Search) earliest(ctx context.Context, readers *errgroup.Group) (*file, error) {
@@ -194,7 +194,7 @@ func (f *file) when() float64 {
 	return math.Inf(-1)
 }
 
-// batch gives an empty batch.
+// batch returns an empty batch.
 func (s *Search) batch(ctx context.Context) (*batch, error) {
 	select {
 	case b := <-s.free:

@@ -69,7 +69,7 @@ func (d *decoder) float() float64 {
 	return v
 }
 
-// raw gives the next length-prefixed bytes, in place.
+// raw returns the next length-prefixed bytes, in place.
 func (d *decoder) raw() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {

@@ -79,7 +79,7 @@ type segment struct {
 	why      overlay.Why
 }
 
-// segments tells what has become of the numbers after Num: where some are gaps
+// segments returns what has become of the numbers after Num: where some are gaps
 // or were passed over, a reading in the database alone does not tell. Nil if
 // all are notifications.
 func (e *entryState) segments() (all []segment) {

@@ -324,7 +324,7 @@ func (s *Store) Err() error {
 	return s.err
 }
 
-// Stats gives the counts as they are now.
+// Stats returns the counts as they are now.
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,7 +45,7 @@ func (c *Client) attend(conn *connection, tried uint64, welcomed func()) error {
 	}
 }
 
-// operation gives a message's op. The broker writes it first, which saves a
+// operation returns a message's op. The broker writes it first, which saves a
 // pass over the message.
 func operation(text []byte) (string, error) {
 	const prefix = `{"op":"notify"`
@@ -239,7 +239,7 @@ func (c *Client) tell(conn *connection, it item) {
 	}
 }
 
-// source gives a source's sequence, a new one if it has none. mu is held.
+// source returns a source's sequence, a new one if it has none. mu is held.
 func (c *Client) source(name string) (*sequence, error) {
 	s := c.sources[name]
 	if s == nil {
@@ -389,7 +389,7 @@ func (c *Client) conflict(e protocol.Error, err error) error {
 	return &fatal{fmt.Errorf("%w: %w", ErrTakenOver, err)}
 }
 
-// ours tells whether an attachment that is not known may be that of a hello of
+// ours reports whether an attachment that is not known may be that of a hello of
 // our own: one without a number that a broker took late, when another broker had
 // this client. Each explains one. mu is held.
 func (c *Client) ours() bool {

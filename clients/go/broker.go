@@ -45,7 +45,7 @@ func newRoster(c Config) roster {
 	return r
 }
 
-// find gives the broker of a URL, nil if it is not known.
+// find returns the broker of a URL, nil if it is not known.
 func (r *roster) find(url string) *Broker {
 	for _, b := range r.list {
 		if b.URL == url {
@@ -55,7 +55,7 @@ func (r *roster) find(url string) *Broker {
 	return nil
 }
 
-// entry gives the broker of a URL and makes room for it if it is new; nil if
+// entry returns the broker of a URL and makes room for it if it is new; nil if
 // there is none.
 func (r *roster) entry(url string) *Broker {
 	if b := r.find(url); b != nil {
@@ -133,7 +133,7 @@ func (r *roster) hear(id, text string, now time.Time) (news bool) {
 	return news && r.usable(b)
 }
 
-// known gives copies of the brokers that may be used.
+// known returns copies of the brokers that may be used.
 func (r *roster) known(now time.Time) []Broker {
 	r.forget(now)
 	list := make([]Broker, 0, len(r.list))

@@ -105,7 +105,7 @@ func (w *watcher) handle(event callboard.Event) {
 	}
 }
 
-// next gives the next notification.
+// next returns the next notification.
 func (w *watcher) next() *callboard.Notification {
 	w.t.Helper()
 	select {

@@ -175,7 +175,7 @@ func (c *Client) Err() error {
 	return c.err
 }
 
-// Events gives what comes. An event is acknowledged when it was received, so
+// Events returns what comes. An event is acknowledged when it was received, so
 // a program that stops receiving is sent no more than the broker's window. It
 // is closed at the client's end, and nil with Config.Handle.
 func (c *Client) Events() <-chan Event { return c.events }
@@ -342,7 +342,7 @@ func (c *Client) onlyLatest(all []protocol.Matched) bool {
 	})
 }
 
-// acks gives the acknowledgements to write over conn now; wait: others are due
+// acks returns the acknowledgements to write over conn now; wait: others are due
 // later. Once another connection has said hello, the old broker must keep what
 // that hello did not tell as handled.
 func (c *Client) acks(conn *connection, now bool) (due []protocol.Ack, wait bool) {
@@ -378,7 +378,7 @@ func (c *Client) failPending() {
 	clear(c.requests)
 }
 
-// sortedKeys gives a map's keys in order.
+// sortedKeys returns a map's keys in order.
 func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }

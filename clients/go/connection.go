@@ -195,7 +195,7 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 	}
 }
 
-// read gives the next message. Silence beyond what is taken is an error.
+// read returns the next message. Silence beyond what is taken is an error.
 func (n *connection) read() ([]byte, error) {
 	if n.silence > 0 {
 		n.socket.SetReadDeadline(time.Now().Add(n.silence))

@@ -244,7 +244,7 @@ func start(t *testing.T, f *fakeBroker, config Config) *running {
 	return r
 }
 
-// next gives the next event, which must be of type T.
+// next returns the next event, which must be of type T.
 func next[T Event](r *running) T {
 	r.t.Helper()
 	select {

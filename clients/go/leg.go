@@ -74,7 +74,7 @@ func (l *leg) repeat(source string) {
 	}
 }
 
-// arrive gives the event that a source was handed over, if first ends that.
+// arrive returns the event that a source was handed over, if first ends that.
 func (l *leg) arrive(url, source string, first uint64, now time.Time) *HandedOver {
 	r, open := l.relays[source]
 	if !open {

@@ -208,7 +208,7 @@ func (m *modelNetwork) hello(p *peer, h *protocol.Hello) bool {
 	return true
 }
 
-// overtaken tells whether a later hello has arrived.
+// overtaken reports whether a later hello has arrived.
 func (m *modelNetwork) overtaken(from *dialed) bool {
 	return slices.ContainsFunc(m.said, func(s said) bool { return s.order > from.order })
 }
@@ -290,7 +290,7 @@ func (m *modelNetwork) end(p *peer, s *modelState, source string) {
 	}
 }
 
-// attached gives the newest connection; nil without.
+// attached returns the newest connection; nil without.
 func (m *modelNetwork) attached() (*peer, *modelState) {
 	for p, s := range m.known {
 		if s.attachment == m.attachment {
@@ -300,7 +300,7 @@ func (m *modelNetwork) attached() (*peer, *modelState) {
 	return nil, nil
 }
 
-// source gives the sequence that a host gives at present.
+// source returns the sequence that a host gives at present.
 func (m *modelNetwork) source(host string) string {
 	word := "s" + host
 	for m.hasEnded(word) {

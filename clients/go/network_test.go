@@ -76,7 +76,7 @@ func (r *running) move(host string) <-chan error {
 	return done
 }
 
-// numbers gives the numbers of the next notifications.
+// numbers returns the numbers of the next notifications.
 func (r *running) numbers(count int) (seqs []uint64) {
 	r.t.Helper()
 	for range count {

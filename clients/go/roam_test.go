@@ -387,7 +387,7 @@ func TestHelloAgainEnds(t *testing.T) {
 	})
 }
 
-// still gives what comes within a second, "" for nothing but acknowledgements.
+// still returns what comes within a second, "" for nothing but acknowledgements.
 func (p *peer) still() string {
 	p.socket.SetReadDeadline(time.Now().Add(time.Second))
 	for {

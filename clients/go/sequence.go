@@ -73,7 +73,7 @@ func (s *sequence) due(wire uint64) uint64 {
 	return 0
 }
 
-// ack gives the number to acknowledge and counts it as told.
+// ack returns the number to acknowledge and counts it as told.
 func (s *sequence) ack(wire uint64) uint64 {
 	s.acked, s.bytes = min(s.handled, wire), 0
 	return s.acked

@@ -183,11 +183,11 @@ func (b *broker) do(f func()) {
 	b.touch()
 }
 
-// one gives the session of the user's subscriptions, the only one of a client
+// one returns the session of the user's subscriptions, the only one of a client
 // with an id; the caller holds the lock.
 func (b *broker) one() *session { return b.session(false) }
 
-// viewer gives the session that the map lives on, without a client id; the
+// viewer returns the session that the map lives on, without a client id; the
 // caller holds the lock.
 func (b *broker) viewer() *session { return b.session(true) }
 
@@ -392,7 +392,7 @@ var (
 	ring    = robots.Geometry{Pose: [6]float64{-0.1, 0, 0.2, 0, 0, 0.2}, Elements: [][6]float64{{0.1, 0.2, 0, 0, 0, 1}, {0.2, 0, 0, 0, 0, 0}, {0.1, -0.2, 0, 0, 0, -1}}}
 )
 
-// at gives where something on a robot, at x, y, yaw, is in the world.
+// at returns where something on a robot, at x, y, yaw, is in the world.
 func (r robot) at(pose [6]float64) robot {
 	s, c := math.Sincos(r.yaw)
 	return robot{x: r.x + pose[0]*c - pose[1]*s, y: r.y + pose[0]*s + pose[1]*c, yaw: r.yaw + pose[5]}

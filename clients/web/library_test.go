@@ -111,7 +111,7 @@ func (s *stage) accept() *peer {
 	}
 }
 
-// expect gives the next message, passing acknowledgements by; it has an op.
+// expect returns the next message, passing acknowledgements by; it has an op.
 func expect[T any](p *peer, op string) T {
 	p.t.Helper()
 	deadline := time.After(patience)
@@ -175,7 +175,7 @@ func (p *peer) welcome(h protocol.Hello) protocol.Hello {
 	return h
 }
 
-// number gives a hello's attachment, 0 if it leaves that to the broker.
+// number returns a hello's attachment, 0 if it leaves that to the broker.
 func number(h protocol.Hello) uint64 {
 	if h.Attachment == nil {
 		return 0

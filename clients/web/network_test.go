@@ -12,7 +12,7 @@ import (
 // object is one of JSON.
 type object = map[string]any
 
-// row gives three brokers in a row, each with a third of the hall, as `list
+// row returns three brokers in a row, each with a third of the hall, as `list
 // brokers` tells of them: a client hangs on one of them, and what comes from
 // the first goes there. The link from the last one down is.
 func row(at int, attachment int) []object {

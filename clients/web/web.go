@@ -16,7 +16,7 @@ import (
 //go:embed static
 var Files embed.FS
 
-// FS gives the page's files, rooted where index.html is.
+// FS returns the page's files, rooted where index.html is.
 func FS() fs.FS {
 	root, err := fs.Sub(Files, "static")
 	if err != nil {

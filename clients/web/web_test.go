@@ -13,7 +13,7 @@ import (
 	"callboard/subscribe/view"
 )
 
-// read gives every file of the page, by its path.
+// read returns every file of the page, by its path.
 func read(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -47,7 +47,7 @@ type token struct {
 	hasValue   bool // it was written --name=value
 }
 
-// read tells what an argument is. A number, and an argument with blanks or
+// read returns what an argument is. A number, and an argument with blanks or
 // operators in it, is never a flag unless it is --name=… of a known one.
 func (t flagTable) read(argument string) token {
 	if len(argument) < 2 || argument[0] != '-' || argument == "--" || !letter(strings.TrimPrefix(argument[1:], "-")) {
@@ -116,7 +116,7 @@ func (t flagTable) arrange(arguments []string) (arranged, positional []string, e
 	return arranged, positional, nil
 }
 
-// value gives the argument behind a flag that takes one.
+// value returns the argument behind a flag that takes one.
 func (t flagTable) value(name string, rest []string) (string, error) {
 	if len(rest) == 0 || rest[0] == "--" {
 		return "", usagef("flag --%s needs a value", name)
@@ -151,7 +151,7 @@ func arrangeAll(app *cli.App, arguments []string) ([]string, error) {
 	return append([]string{name}, arranged...), nil
 }
 
-// arrangeCommand gives the arguments of a command, its name left out.
+// arrangeCommand returns the arguments of a command, its name left out.
 func arrangeCommand(command *cli.Command, arguments []string) ([]string, error) {
 	if len(command.Subcommands) > 0 {
 		at, err := commandAt(command.Flags, command.Subcommands, arguments)
@@ -219,7 +219,7 @@ func commandNames(app *cli.App) []string {
 	return names
 }
 
-// suggest gives "; did you mean …?" if one of the names is near.
+// suggest returns "; did you mean …?" if one of the names is near.
 func suggest(prefix, name string, names []string) string {
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %s%s?", prefix, near)

@@ -33,12 +33,12 @@ func coverage(n int, low, high sim.Point) []cell {
 	return cells
 }
 
-// holds tells whether a place is in the cell or not farther than margin from it.
+// holds reports whether a place is in the cell or not farther than margin from it.
 func (c cell) holds(x, y, margin float64) bool {
 	return x >= c.x0-margin && x < c.x1+margin && y >= c.y0-margin && y < c.y1+margin
 }
 
-// borders tells whether two cells share more than a corner.
+// borders reports whether two cells share more than a corner.
 func (c cell) borders(d cell) bool {
 	const least = 1e-6
 	across := min(c.x1, d.x1) - max(c.x0, d.x0)
@@ -51,7 +51,7 @@ func (c cell) in(world string) *node.Coverage {
 	return &node.Coverage{World: world, Area: [][2]float64{{c.x0, c.y0}, {c.x1, c.y0}, {c.x1, c.y1}, {c.x0, c.y1}}}
 }
 
-// at gives the cell that holds a place; -1 if none does. While the one before
+// at returns the cell that holds a place; -1 if none does. While the one before
 // is not left by a margin it stays: on a border nothing moves to and fro.
 func at(cells []cell, x, y float64, before int) int {
 	const margin = 0.25

@@ -71,7 +71,7 @@ func brokerID(i, n int) string {
 	return "b" + strconv.Itoa(i+1)
 }
 
-// listenForLinks gives each broker an address for its neighbours.
+// listenForLinks returns each broker an address for its neighbours.
 func (n *cluster) listenForLinks() ([]net.Listener, error) {
 	if len(n.ids) == 1 {
 		return []net.Listener{nil}, nil

@@ -58,7 +58,7 @@ var errLeftOut = errors.New("not in the quick build of make demo; make build mak
 // errQuiet ends a command with 1 when all has been said.
 var errQuiet = errors.New("failed")
 
-// exitCode gives the code for what a command returned.
+// exitCode returns the code for what a command returned.
 func exitCode(err error) int {
 	var usage *usageError
 	var problems *problemsError

@@ -6,7 +6,7 @@ import (
 	"callboard/player/problem"
 )
 
-// nearest gives the name that word was perhaps meant to be, "" if none is
+// nearest returns the name that word was perhaps meant to be, "" if none is
 // near and word is not the beginning of one.
 func nearest(word string, names []string) string {
 	if near := problem.Nearest(word, names); near != "" || len(word) < 2 {

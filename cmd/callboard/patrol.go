@@ -290,7 +290,7 @@ func newSteering(way []worlds.Point, speed float64) *steering {
 	return &steering{way: way, speed: speed, front: math.Inf(1), place: -1}
 }
 
-// next gives speed (m/s) and turn rate (rad/s) for a robot at a pose.
+// next returns speed (m/s) and turn rate (rad/s) for a robot at a pose.
 func (s *steering) next(x, y, yaw float64) (v, turn float64) {
 	const (
 		ahead    = 9   // points of the way, a tenth of a metre apart

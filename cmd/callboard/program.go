@@ -143,7 +143,7 @@ func (p *program) hint(err error) {
 	}
 }
 
-// commandOf gives the command that an error came up in.
+// commandOf returns the command that an error came up in.
 func commandOf(err error) (string, bool) {
 	var c *commandError
 	if errors.As(err, &c) {

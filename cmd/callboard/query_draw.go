@@ -96,7 +96,7 @@ func (d *drawing) panels() []panel {
 	return out
 }
 
-// times gives the first and the last moment that is drawn.
+// times returns the first and the last moment that is drawn.
 func (d *drawing) times() (first, last float64) {
 	first, last = math.Inf(1), math.Inf(-1)
 	for _, r := range d.robots {

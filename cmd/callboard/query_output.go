@@ -64,7 +64,7 @@ func (o *queryOutput) begin() error {
 	return nil
 }
 
-// lines tells whether lines go to stdout as they are found.
+// lines reports whether lines go to stdout as they are found.
 func (o *queryOutput) lines() bool { return o.kind != printNothing }
 
 // format words a notification; the number is put before it. It is called from

@@ -93,7 +93,7 @@ func (q *querier) drawing() (*drawing, error) {
 	return d, nil
 }
 
-// recordedWorld gives the world to draw in, nil if there is none.
+// recordedWorld returns the world to draw in, nil if there is none.
 func (q *querier) recordedWorld() (*sim.World, error) {
 	open, name := openFile, q.world
 	if name == "" {

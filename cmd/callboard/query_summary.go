@@ -126,7 +126,7 @@ func (q *querier) tell(r *search.Result) {
 	}
 }
 
-// anyDevice tells whether the patterns name a device that the files begin with.
+// anyDevice reports whether the patterns name a device that the files begin with.
 func (q *querier) anyDevice(patterns []string) bool {
 	for _, s := range q.sources {
 		list, err := s.File.Begins()
@@ -142,7 +142,7 @@ func (q *querier) anyDevice(patterns []string) bool {
 	return false
 }
 
-// there tells what the files begin with.
+// there returns what the files begin with.
 func (q *querier) there() string {
 	var robots, devices []string
 	for _, s := range q.sources {

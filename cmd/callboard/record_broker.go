@@ -169,7 +169,7 @@ func (b *brokerSource) robot(name string) *brokerRobot {
 	return r
 }
 
-// device gives a device that is known, or notes it.
+// device returns a device that is known, or notes it.
 func (r *brokerRobot) device(i player.Interface, index int) *player.Device {
 	addr := player.Addr{Host: 0x0100007f, Robot: r.port, Interf: i, Index: uint16(index)}
 	d := r.devices[addr.String()]

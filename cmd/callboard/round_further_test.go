@@ -214,7 +214,7 @@ func (c *choir) sing() uint64 {
 // when names the reading of a device at a time.
 func when(device string, time float64) string { return fmt.Sprintf("%s %g", device, time) }
 
-// readings tells whether messages of a subtype are readings that a broker can
+// readings reports whether messages of a subtype are readings that a broker can
 // tell all of.
 func readings(i player.Interface, subtype uint8) bool {
 	switch i {
@@ -278,7 +278,7 @@ func (c *choir) fit(payload any) {
 	}
 }
 
-// unheld tells whether a line is of a reading that a log cannot hold.
+// unheld reports whether a line is of a reading that a log cannot hold.
 func (c *choir) unheld(line string) bool {
 	_, text, _ := strings.Cut(line, " ")
 	var n struct {

@@ -187,7 +187,7 @@ func replayedRun(t *testing.T, name string, n int) []string {
 	return notifications(t, events, n)
 }
 
-// queried gives what callboard query finds.
+// queried returns what callboard query finds.
 func queried(t *testing.T, name string, asked []protocol.Subscription) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -222,7 +222,7 @@ func queried(t *testing.T, name string, asked []protocol.Subscription) []string 
 	return all
 }
 
-// spread gives a line for each subscription that a notification is of, without
+// spread returns a line for each subscription that a notification is of, without
 // its number: with the reading, or what was selected of it.
 func spread(t *testing.T, n protocol.Notify, id string) []string {
 	t.Helper()
@@ -244,7 +244,7 @@ func spread(t *testing.T, n protocol.Notify, id string) []string {
 	return out
 }
 
-// matched tells which readings lines are of, and by which condition, with the
+// matched returns which readings lines are of, and by which condition, with the
 // time in ms.
 func matched(t *testing.T, lines []string) []string {
 	t.Helper()

@@ -71,7 +71,7 @@ func newCanvas(low, high sim.Point) (*canvas, error) {
 	return c, nil
 }
 
-// at gives the place of a point in pixels.
+// at returns the place of a point in pixels.
 func (c *canvas) at(p sim.Point) (x, y float64) {
 	return (p.X - c.low.X) * c.scale, float64(c.Rect.Dy()) - (p.Y-c.low.Y)*c.scale
 }

@@ -79,7 +79,7 @@ func (s *simulation) listenPlanned(c simulationConfig) error {
 	return nil
 }
 
-// onPort gives the robots of a port with those of their devices that are
+// onPort returns the robots of a port with those of their devices that are
 // served.
 func (p *playerPlan) onPort(port simdriver.PlannedPort) robotPort {
 	served := map[string]bool{}

@@ -29,7 +29,7 @@ type soak struct {
 	seed     uint64
 }
 
-// soakSettings gives the short form, which every test run has, or the one that
+// soakSettings returns the short form, which every test run has, or the one that
 // CALLBOARD_SOAK_NETWORK asks for: "5m" (50 programs, 1,000 readings/s), or
 // "5m,50,1000,SEED". CALLBOARD_SOAK_TROUBLE lists kinds of trouble, if not all
 // are wanted: "kill,cut".

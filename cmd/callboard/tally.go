@@ -167,7 +167,7 @@ func (t *tally) add(f func(*total)) {
 	f(&t.total)
 }
 
-// told gives the count as it is now.
+// told returns the count as it is now.
 func (t *tally) told() told {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -178,7 +178,7 @@ func (t *tally) told() told {
 	}
 }
 
-// percentile gives the time that a share of the sorted ones does not exceed.
+// percentile returns the time that a share of the sorted ones does not exceed.
 func percentile(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -263,7 +263,7 @@ func (c counter) end() {
 	}
 }
 
-// summary tells the count at the end; anything lost or doubled is an error.
+// summary returns the count at the end; anything lost or doubled is an error.
 func (p *program) summary(n *cluster) error {
 	t := n.tally.told()
 	if p.terminal(p.stdout) {

@@ -10,7 +10,7 @@ type backoff struct {
 	last     time.Duration // the pause without jitter, 0: none yet
 }
 
-// next gives the next pause.
+// next returns the next pause.
 func (b *backoff) next() time.Duration {
 	switch {
 	case b.last == 0:

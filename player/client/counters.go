@@ -29,7 +29,7 @@ type counters struct {
 	undecodable, stray, unsolicited, unexpected, requests, commands, nacks, timeouts, silences atomic.Uint64
 }
 
-// Counters gives the totals so far. It may be called at any time.
+// Counters returns the totals so far. It may be called at any time.
 func (c *Client) Counters() Counters {
 	n := &c.counters
 	return Counters{

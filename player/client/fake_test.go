@@ -92,7 +92,7 @@ func (f *fake) serve() {
 	}
 }
 
-// isProbe tells whether a request is for the property that no driver has.
+// isProbe reports whether a request is for the property that no driver has.
 func isProbe(m player.Message) bool {
 	return m.Type == player.Request && m.Subtype >= iface.ReqSetBoolprop && bytes.Contains(m.Body, []byte("callboard\x00"))
 }
@@ -215,7 +215,7 @@ func (f *fake) received() []player.Message {
 	return slices.Clone(f.got)
 }
 
-// count tells how many messages of an interface, type and subtype have come.
+// count returns how many messages of an interface, type and subtype have come.
 func (f *fake) count(i player.Interface, typ player.Type, subtype uint8) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -101,7 +101,7 @@ func (p *pending) countGivenUp(id uint32, subtype uint8) (alike, all int) {
 	return alike, all
 }
 
-// crowded tells whether so many of the session's own requests of a kind went
+// crowded reports whether so many of the session's own requests of a kind went
 // unanswered that no more should be sent.
 func (p *pending) crowded(id uint32, subtype uint8) bool {
 	p.mu.Lock()
@@ -166,7 +166,7 @@ func (p *pending) abandon(x *exchange) {
 	x.giveUp(time.Now())
 }
 
-// expired gives up the session's own exchanges and those of Pass that are
+// expired returns up the session's own exchanges and those of Pass that are
 // overdue and gives what is to be told of it; and tells when the next one will
 // be.
 func (p *pending) expired(now time.Time) (late []exchange, next time.Time) {
@@ -208,7 +208,7 @@ type probe struct {
 	subtype uint8
 }
 
-// unproven gives the devices that have not answered for so long that they are
+// unproven returns the devices that have not answered for so long that they are
 // to be asked, each once, and notes that they are. The player interface needs
 // none: servers answer it at once, in order.
 func (p *pending) unproven(now time.Time) []probe {
@@ -230,7 +230,7 @@ func (p *pending) unproven(now time.Time) []probe {
 	return out
 }
 
-// freeProbe gives a probe for a device; 0: there is one under way, or none.
+// freeProbe returns a probe for a device; 0: there is one under way, or none.
 func (p *pending) freeProbe(id uint32) uint8 {
 	for _, x := range p.list {
 		if x.id == id && x.fn != nil && x.expires.IsZero() && x.givenUp.IsZero() {

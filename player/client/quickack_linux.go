@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// quickack gives a function that makes the kernel acknowledge what arrives at
+// quickack returns a function that makes the kernel acknowledge what arrives at
 // once, until it falls back to delayed acknowledgements by itself: so it is
 // called after every read. The real server sends a round in several small
 // writes and leaves Nagle's algorithm on; with delayed acknowledgements each

@@ -20,7 +20,7 @@ type rawReader struct {
 	failed  syscall.Errno
 }
 
-// socketOf gives a connection's socket, nil if it is not one of its own.
+// socketOf returns a connection's socket, nil if it is not one of its own.
 func socketOf(conn net.Conn) syscall.RawConn {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -33,7 +33,7 @@ func socketOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// newRawReader gives nil for a connection that is no socket of its own.
+// newRawReader returns nil for a connection that is no socket of its own.
 func newRawReader(conn net.Conn) *rawReader {
 	raw := socketOf(conn)
 	if raw == nil {

@@ -70,7 +70,7 @@ func (r *reader) banner(ctx context.Context, deadline time.Time) (string, error)
 	return string(version), nil
 }
 
-// next gives the next message that is there whole. The body is valid until
+// next returns the next message that is there whole. The body is valid until
 // fill. A header that no message may have is an error: the stream is lost.
 func (r *reader) next() (h player.Header, body []byte, ok bool, err error) {
 	if r.w-r.r < player.HeaderSize {

@@ -67,7 +67,7 @@ func (c *Client) Close(addr player.Addr) {
 	}
 }
 
-// demanded tells whether a device is to be open for the relay.
+// demanded reports whether a device is to be open for the relay.
 func (c *Client) demanded(addr player.Addr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +138,7 @@ func (c *Client) Pass(h player.Header, body []byte, answer func(h player.Header,
 // ours begins the version of servers that are package server's.
 const ours = "callboard"
 
-// mayPass tells whether a request may be sent on: not what is the session's
+// mayPass reports whether a request may be sent on: not what is the session's
 // own, nor what crashes real servers or spoils them.
 func (s *session) mayPass(h player.Header, body []byte) bool {
 	switch {
@@ -157,7 +157,7 @@ func (s *session) mayPass(h player.Header, body []byte) bool {
 	return true
 }
 
-// needsBody tells whether stock clients send a request with a body always:
+// needsBody reports whether stock clients send a request with a body always:
 // drivers then look at it without asking whether it is there.
 func needsBody(h player.Header) bool {
 	m, ok := iface.Lookup(h.Interf, h.Type, h.Subtype)

@@ -341,7 +341,7 @@ func (s *session) changed(d *device) {
 	}
 }
 
-// up tells the handler of the devices, then hands over what has come in the
+// up returns the handler of the devices, then hands over what has come in the
 // meantime, then begins to pull.
 func (s *session) up(now time.Time) error {
 	s.upAt = now

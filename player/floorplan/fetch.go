@@ -49,7 +49,7 @@ func Fetch(ctx context.Context, r Requester) (*Plan, error) {
 	return p, nil
 }
 
-// find gives the server's first map device.
+// find returns the server's first map device.
 func find(ctx context.Context, r Requester) (player.Addr, error) {
 	self := player.Addr{Interf: player.InterfacePlayer}
 	var list iface.DeviceDevlist

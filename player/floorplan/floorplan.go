@@ -18,7 +18,7 @@ type Plan struct {
 	Outlines [][][2]float64 // m
 }
 
-// segments gives the outlines as lines, in order.
+// segments returns the outlines as lines, in order.
 func (p *Plan) segments() []iface.Segment {
 	var out []iface.Segment
 	for _, o := range p.Outlines {

@@ -61,7 +61,7 @@ func (g *grid) mark(col, row int) {
 	}
 }
 
-// at gives a cell; what is off the grid is unknown.
+// at returns a cell; what is off the grid is unknown.
 func (g *grid) at(col, row int) int8 {
 	if col < 0 || row < 0 || col >= int(g.info.Width) || row >= int(g.info.Height) {
 		return unknown
@@ -69,7 +69,7 @@ func (g *grid) at(col, row int) int8 {
 	return g.cells[row*int(g.info.Width)+col]
 }
 
-// outlines gives the borders of what is occupied: the sides of cells, those in
+// outlines returns the borders of what is occupied: the sides of cells, those in
 // a row as one line.
 func (g *grid) outlines() [][][2]float64 {
 	var out [][][2]float64

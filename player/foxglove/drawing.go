@@ -102,5 +102,5 @@ func makeTable() map[key][]*Drawing {
 	return out
 }
 
-// Of gives the drawings of a kind of DATA message.
+// Of returns the drawings of a kind of DATA message.
 func Of(i player.Interface, subtype uint8) []*Drawing { return table[key{i, subtype}] }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// fieldsOf tells a struct's own fields, all digits of them, by its names in
+// fieldsOf returns a struct's own fields, all digits of them, by its names in
 // snake case; bytes are base64.
 func fieldsOf(t reflect.Type) *Drawing {
 	return &Drawing{Topic: "/data", Schema: schemaName(t), draw: func(b []byte, c *Context, payload any) []byte {

@@ -16,7 +16,7 @@ import (
 	"callboard/player/iface"
 )
 
-// drawn tells a payload in all its drawings, by schema.
+// drawn returns a payload in all its drawings, by schema.
 func drawn(t testing.TB, d *player.Device, subtype uint8, payload any) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -159,7 +159,7 @@ func TestEveryMessageFitsItsSchema(t *testing.T) {
 	}
 }
 
-// fits tells what of a value does not fit a schema.
+// fits returns what of a value does not fit a schema.
 func fits(value any, schema map[string]any) string {
 	switch schema["type"] {
 	case "object":

@@ -42,7 +42,7 @@ var schemas = map[string]string{
 			`,"models":`+anySchema)+`}`),
 }
 
-// Schema gives the JSON schema of a name that a Drawing has.
+// Schema returns the JSON schema of a name that a Drawing has.
 func Schema(name string) string {
 	if s, ok := schemas[name]; ok {
 		return s

@@ -13,7 +13,7 @@ import (
 	"callboard/player"
 )
 
-// declared gives the numeric constants that a package's files declare, by
+// declared returns the numeric constants that a package's files declare, by
 // folded name. Names alone count: the values are in the source as literals.
 func declared(t *testing.T, dir string) map[string]int64 {
 	t.Helper()

@@ -98,7 +98,7 @@ func imu(state fields, payload any) fields {
 	return nil
 }
 
-// kept gives the first n numbers of what was kept under a name, zeros at first.
+// kept returns the first n numbers of what was kept under a name, zeros at first.
 func kept(state fields, name string, n int) []any {
 	if before, ok := state[name].([]any); ok {
 		return slices.Clone(before[:n])

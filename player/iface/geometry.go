@@ -83,7 +83,7 @@ type Answer struct {
 	Payload any
 }
 
-// Answers gives the answers that tell what is known of a device, as Learn
+// Answers returns the answers that tell what is known of a device, as Learn
 // takes them: to the requests for its geometry and its configuration.
 func Answers(i player.Interface, geometry *player.Geometry, config *player.RangerConfig) []Answer {
 	var out []Answer
@@ -123,7 +123,7 @@ func poseOf(p player.Pose) Pose3D {
 
 func boxOf(s player.Size) BBox3D { return BBox3D{Sw: s.W, Sl: s.L, Sh: s.H} }
 
-// Describes tells whether DATA messages of that kind may hold what Learn takes.
+// Describes reports whether DATA messages of that kind may hold what Learn takes.
 func Describes(i player.Interface, subtype uint8) bool {
 	switch i {
 	case player.InterfaceRanger:

@@ -11,7 +11,7 @@ import (
 // messages end there.
 const MaxTile = 8 << 20
 
-// Cells gives the tile's Width times Height cells, row by row from its lowest,
+// Cells returns the tile's Width times Height cells, row by row from its lowest,
 // in the memory of into if they fit. Data is the zlib stream of an ACK, or as
 // many raw bytes as servers built without zlib send. A stream that gives more
 // or fewer cells is an error; no more than a tile is ever inflated.

@@ -34,7 +34,7 @@ type Message struct {
 // Empty tells that the message has no body, ever.
 func (m *Message) Empty() bool { return m.plan == nil }
 
-// Struct gives the type of the body's struct, nil for an empty message.
+// Struct returns the type of the body's struct, nil for an empty message.
 func (m *Message) Struct() reflect.Type {
 	if m.plan == nil {
 		return nil
@@ -138,7 +138,7 @@ func AppendMessage(dst []byte, h player.Header, payload any) ([]byte, error) {
 	return out, nil
 }
 
-// takes tells whether payload may be the message's body.
+// takes reports whether payload may be the message's body.
 func (m *Message) takes(payload any) bool {
 	if _, raw := payload.(*Raw); raw || payload == nil {
 		return true
@@ -166,10 +166,10 @@ func planOf(payload any) (*xdr.Plan, any, error) {
 	return nil, nil, fmt.Errorf("iface: cannot encode a %T, expected a struct of package iface", payload)
 }
 
-// CString gives s with the NUL that Player's programs count as part of a text.
+// CString returns s with the NUL that Player's programs count as part of a text.
 func CString(s string) string { return s + "\x00" }
 
-// GoString gives the text up to the first NUL.
+// GoString returns the text up to the first NUL.
 func GoString(s string) string {
 	text, _, _ := strings.Cut(s, "\x00")
 	return text

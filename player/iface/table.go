@@ -126,7 +126,7 @@ func Lookup(i player.Interface, t player.Type, subtype uint8) (*Message, bool) {
 	return m, ok
 }
 
-// HasData tells whether the table has data messages of the interface.
+// HasData reports whether the table has data messages of the interface.
 func HasData(i player.Interface) bool {
 	for _, m := range messages {
 		if m.Interface == i && m.Type == player.Data {
@@ -136,7 +136,7 @@ func HasData(i player.Interface) bool {
 	return false
 }
 
-// Messages gives all messages, ordered by interface, type and subtype.
+// Messages returns all messages, ordered by interface, type and subtype.
 func Messages() []*Message {
 	all := make([]*Message, 0, len(messages))
 	for _, k := range slices.Sorted(maps.Keys(messages)) {

@@ -100,7 +100,7 @@ func proxy(state fields, payload any) fields {
 	return next
 }
 
-// agrees tells whether the peer printed the same for every field of got.
+// agrees reports whether the peer printed the same for every field of got.
 func agrees(got fields, printed map[string]any) bool {
 	for k, v := range got {
 		if p, ok := printed[k]; ok && !cmp.Equal(v, p) {

@@ -19,7 +19,7 @@ func (c *cursor) fail(format string, args ...any) {
 	}
 }
 
-// take gives the next n bytes.
+// take returns the next n bytes.
 func (c *cursor) take(n uint64, what string) []byte {
 	if left := uint64(len(c.b) - c.at); c.fault != "" || n > left {
 		c.fail("%s has %d bytes, expected %d", what, left, n)
@@ -58,12 +58,12 @@ func (c *cursor) u64(what string) uint64 {
 	return 0
 }
 
-// short gives bytes that have their number in four bytes before them.
+// short returns bytes that have their number in four bytes before them.
 func (c *cursor) short(what string) []byte { return c.take(uint64(c.u32(what)), what) }
 
 func (c *cursor) text(what string) string { return string(c.short(what)) }
 
-// texts gives a map; its keys are different.
+// texts returns a map; its keys are different.
 func (c *cursor) texts(what string) map[string]string {
 	in := cursor{b: c.short(what)}
 	if len(in.b) == 0 {
@@ -82,7 +82,7 @@ func (c *cursor) texts(what string) map[string]string {
 	return out
 }
 
-// numbers gives a map from channels to numbers.
+// numbers returns a map from channels to numbers.
 func (c *cursor) numbers(what string) map[uint16]uint64 {
 	in := cursor{b: c.short(what)}
 	out := make(map[uint16]uint64, min(len(in.b)/10, 1<<16))

@@ -69,10 +69,10 @@ func (r *Reader) note(b []byte) {
 // Close frees what unpacking holds; the last message is not valid any more.
 func (r *Reader) Close() { r.unpacker.close() }
 
-// Channel gives the channel of a message that Next gave.
+// Channel returns the channel of a message that Next gave.
 func (r *Reader) Channel(id uint16) *Channel { return r.known.channels[id] }
 
-// Schema gives a channel's schema, nil if it has none.
+// Schema returns a channel's schema, nil if it has none.
 func (r *Reader) Schema(id uint16) *Schema { return r.known.schemas[id] }
 
 // Offset is where the record or chunk begins that the last message stands in,
@@ -84,7 +84,7 @@ func (r *Reader) Offset() (offset, within int64) {
 	return r.chunk.place, int64(r.chunk.from)
 }
 
-// Next gives the next message, valid until the next call. A *Problem tells of
+// Next returns the next message, valid until the next call. A *Problem tells of
 // a place that gives none: reading goes on after it. io.EOF is the end,
 // anything else an error that ends the reading.
 func (r *Reader) Next() (*Message, error) {

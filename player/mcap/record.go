@@ -34,7 +34,7 @@ var opcodeNames = [...]string{
 	opMetadataIndex: "metadata index", opSummaryOffset: "summary offset", opDataEnd: "data end",
 }
 
-// String gives the record's name.
+// String returns the record's name.
 func (o Opcode) String() string {
 	if int(o) < len(opcodeNames) && opcodeNames[o] != "" {
 		return opcodeNames[o]

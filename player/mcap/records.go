@@ -17,7 +17,7 @@ type records struct {
 	cut   bool // the rest of the chunk is missing: no fault
 }
 
-// next gives the next message; nil at the end. A problem is told and what it
+// next returns the next message; nil at the end. A problem is told and what it
 // is about skipped.
 func (r *records) next(m *Message) (bool, *problem.Problem) {
 	for r.at < len(r.b) {

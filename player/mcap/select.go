@@ -43,7 +43,7 @@ func (s *Summary) Select(q Selection) *Selected {
 // Close frees what unpacking holds; the last message is not valid any more.
 func (s *Selected) Close() { s.unpacker.close() }
 
-// has tells whether a chunk may have what is wanted.
+// has reports whether a chunk may have what is wanted.
 func (s *Selected) has(x *ChunkIndex) bool {
 	if x.EndTime < s.from || x.StartTime > s.to {
 		return false
@@ -59,7 +59,7 @@ func (s *Selected) has(x *ChunkIndex) bool {
 	return false
 }
 
-// Next gives the next message, valid until the next call. A *Problem tells of
+// Next returns the next message, valid until the next call. A *Problem tells of
 // a place that gives none: reading goes on after it. io.EOF is the end,
 // anything else an error that ends the reading.
 func (s *Selected) Next() (*Message, error) {

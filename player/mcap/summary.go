@@ -135,10 +135,10 @@ func (s *Summary) recordInto(buf *[]byte, at, length uint64, want Opcode) ([]byt
 	return b[recordHead:], nil
 }
 
-// Channels gives the channels by id.
+// Channels returns the channels by id.
 func (s *Summary) Channels() map[uint16]*Channel { return s.known.channels }
 
-// Schema gives a channel's schema, nil if it has none.
+// Schema returns a channel's schema, nil if it has none.
 func (s *Summary) Schema(id uint16) *Schema { return s.known.schemas[id] }
 
 // Attachment reads an attachment.

@@ -36,7 +36,7 @@ type unpacker struct {
 	buf     []byte
 }
 
-// unpack gives a chunk's records; they are valid until the next call.
+// unpack returns a chunk's records; they are valid until the next call.
 func (u *unpacker) unpack(p *packed) ([]byte, error) {
 	if p.size > maxChunk || p.size > freeChunk && p.size/maxRatio > uint64(len(p.records)) {
 		return nil, fmt.Errorf("the chunk has %d bytes packed into %d, expected at most %d", p.size, len(p.records), max(freeChunk, min(maxChunk, maxRatio*len(p.records))))

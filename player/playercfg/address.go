@@ -27,15 +27,15 @@ type Address struct {
 	Pos       problem.Place
 }
 
-// String gives interface:index, as in messages and patterns.
+// String returns interface:index, as in messages and patterns.
 func (a Address) String() string {
 	return a.Interface + ":" + strconv.Itoa(int(a.Index))
 }
 
-// Code gives the interface's code, if Player has one of that name.
+// Code returns the interface's code, if Player has one of that name.
 func (a Address) Code() (player.Interface, bool) { return player.ParseInterface(a.Interface) }
 
-// Local tells whether the device is on the server itself.
+// Local reports whether the device is on the server itself.
 func (a Address) Local() bool {
 	return a.Host == "" || a.Host == "localhost" || a.Host == "127.0.0.1" || a.Host == "0.0.0.0"
 }

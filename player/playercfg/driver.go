@@ -164,7 +164,7 @@ func (f *File) duplicates(r *reporter) {
 	}
 }
 
-// near tells a place as seen from another.
+// near returns a place as seen from another.
 func near(from, to problem.Place) string {
 	if from.File == to.File {
 		return fmt.Sprintf("line %d", to.Line)
@@ -172,7 +172,7 @@ func near(from, to problem.Place) string {
 	return to.String()
 }
 
-// Worldfile gives the world of the configuration's Stage, its name relative to
+// Worldfile returns the world of the configuration's Stage, its name relative to
 // the main file's directory, and where it is given.
 func (f *File) Worldfile() (name string, pos problem.Place, ok bool) {
 	for _, d := range f.Drivers {
@@ -183,7 +183,7 @@ func (f *File) Worldfile() (name string, pos problem.Place, ok bool) {
 	return "", problem.Place{}, false
 }
 
-// robotOf gives the robot that a Stage model belongs to: the name up to the
+// robotOf returns the robot that a Stage model belongs to: the name up to the
 // first ".".
 func robotOf(model string) string {
 	name, _, _ := strings.Cut(model, ".")

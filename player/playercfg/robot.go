@@ -15,7 +15,7 @@ type Robot struct {
 	Devices []Address
 }
 
-// Address gives host:port, to dial the robot's server.
+// Address returns host:port, to dial the robot's server.
 func (r Robot) Address(host string) string { return net.JoinHostPort(host, strconv.Itoa(r.Port)) }
 
 // world are the interfaces that belong to no robot: a server has one for all.
@@ -34,7 +34,7 @@ func (f *File) Simulation() (Address, bool) {
 	return Address{}, false
 }
 
-// Robots gives the robots in the order of the file. A device that a driver
+// Robots returns the robots in the order of the file. A device that a driver
 // makes of others (a laser of a ranger) belongs to the robot whose devices it
 // requires, else to the one robot on its port. Ports whose devices belong to
 // no Stage model are robots of their own; devices on port 0, which nobody
@@ -93,7 +93,7 @@ type robots struct {
 	owner  map[device]int // the robot's number
 }
 
-// robot gives the number of a robot; one on several ports is several, told
+// robot returns the number of a robot; one on several ports is several, told
 // apart by port.
 func (b *robots) robot(name string, port int) int {
 	i, ok := b.byName[name]
@@ -109,7 +109,7 @@ func (b *robots) robot(name string, port int) int {
 	return i
 }
 
-// give gives a device to a robot, once.
+// give returns a device to a robot, once.
 func (b *robots) give(i int, a Address) bool {
 	if _, owned := b.owner[of(a)]; owned || a.Port == 0 || slices.Contains(world, a.Interface) {
 		return false
@@ -119,7 +119,7 @@ func (b *robots) give(i int, a Address) bool {
 	return true
 }
 
-// giveAll gives a robot what a driver provides on its port.
+// giveAll returns a robot what a driver provides on its port.
 func (b *robots) giveAll(d *Driver, i int) bool {
 	given := false
 	for _, a := range d.Provides {
@@ -130,7 +130,7 @@ func (b *robots) giveAll(d *Driver, i int) bool {
 	return given
 }
 
-// requiredBy gives the robot whose device a driver requires first, or -1.
+// requiredBy returns the robot whose device a driver requires first, or -1.
 func (b *robots) requiredBy(d *Driver) int {
 	for _, a := range d.Requires {
 		if i, ok := b.owner[of(a)]; ok && a.Local() {
@@ -140,7 +140,7 @@ func (b *robots) requiredBy(d *Driver) int {
 	return -1
 }
 
-// onlyOn gives the only robot of each port, -1 where there are several.
+// onlyOn returns the only robot of each port, -1 where there are several.
 func (b *robots) onlyOn() map[int]int {
 	only := map[int]int{}
 	for i, r := range b.all {

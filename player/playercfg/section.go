@@ -50,10 +50,10 @@ const (
 	Bool
 )
 
-// Field gives an option, or nil.
+// Field returns an option, or nil.
 func (s *Section) Field(name string) *Field { return s.byName[name] }
 
-// Len gives the number of an option's values, 0 if it is not given.
+// Len returns the number of an option's values, 0 if it is not given.
 func (s *Section) Len(name string) int {
 	if f := s.byName[name]; f != nil {
 		return len(f.Values)
@@ -61,7 +61,7 @@ func (s *Section) Len(name string) int {
 	return 0
 }
 
-// value gives the i-th value of an option.
+// value returns the i-th value of an option.
 func (s *Section) value(name string, i int) (string, bool) {
 	if f := s.byName[name]; f != nil && i >= 0 && i < len(f.Values) {
 		return f.Values[i].Text, true
@@ -69,7 +69,7 @@ func (s *Section) value(name string, i int) (string, bool) {
 	return "", false
 }
 
-// Text gives the i-th value of an option, or otherwise what it stands for.
+// Text returns the i-th value of an option, or otherwise what it stands for.
 func (s *Section) Text(name string, i int, otherwise string) string {
 	if t, ok := s.value(name, i); ok {
 		return t
@@ -77,7 +77,7 @@ func (s *Section) Text(name string, i int, otherwise string) string {
 	return otherwise
 }
 
-// Int gives a value as an integer: its longest prefix that is one, else 0.
+// Int returns a value as an integer: its longest prefix that is one, else 0.
 func (s *Section) Int(name string, i int, otherwise int) int {
 	if t, ok := s.value(name, i); ok {
 		return prefixInt(t)
@@ -85,7 +85,7 @@ func (s *Section) Int(name string, i int, otherwise int) int {
 	return otherwise
 }
 
-// FileName gives a value as the name of a file: relative ones are relative to
+// FileName returns a value as the name of a file: relative ones are relative to
 // the directory of the main configuration file.
 func (s *Section) FileName(name string, i int, otherwise string) string {
 	t, ok := s.value(name, i)
@@ -95,7 +95,7 @@ func (s *Section) FileName(name string, i int, otherwise string) string {
 	return beside(s.file.Name, t)
 }
 
-// beside gives name relative to the directory of main; what is absolute or
+// beside returns name relative to the directory of main; what is absolute or
 // begins with ~ stays.
 func beside(main, name string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
@@ -104,7 +104,7 @@ func beside(main, name string) string {
 	return filepath.Join(filepath.Dir(main), name)
 }
 
-// set gives a field values from the first on; a longer tuple that stood there
+// set returns a field values from the first on; a longer tuple that stood there
 // keeps its tail. It tells where the field was given before, if that was not
 // in a macro.
 func (s *Section) set(name string, pos problem.Place, values []Value, macro bool) (before problem.Place) {

@@ -70,7 +70,7 @@ func (b *Block) reset(name string) {
 	}
 }
 
-// take gives a struct for a message.
+// take returns a struct for a message.
 func (b *Block) take(kind uint32, l layout) any {
 	s := b.shelves[kind]
 	if s == nil {
@@ -179,7 +179,7 @@ type choiceOf struct {
 	choice Choice
 }
 
-// of gives the choice for a line. One that may be no message is wanted whole,
+// of returns the choice for a line. One that may be no message is wanted whole,
 // so that it is told.
 func (c *choices) of(line []byte) Choice {
 	if c.choose == nil {

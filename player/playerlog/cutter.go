@@ -105,7 +105,7 @@ func (c *Cutter) read(b *Block) {
 	}
 }
 
-// tornAt tells whether compressed input ended within its text: then reading
+// tornAt reports whether compressed input ended within its text: then reading
 // on fails again, and does not end.
 func (c *Cutter) tornAt() bool {
 	_, err := c.in.Read(make([]byte, 1))

@@ -76,7 +76,7 @@ func parseSlow(token []byte) (float64, int) {
 	return v, n
 }
 
-// prefix gives the length of the longest prefix that is a number to strtod.
+// prefix returns the length of the longest prefix that is a number to strtod.
 func prefix(t []byte) int {
 	i := 0
 	if i < len(t) && (t[i] == '+' || t[i] == '-') {

@@ -43,7 +43,7 @@ func powerState(l *text, p *iface.PowerData) {
 	}
 }
 
-// valid gives a value, or 0 where the mask says that it is none.
+// valid returns a value, or 0 where the mask says that it is none.
 func valid[T int32 | float32](p *iface.PowerData, mask uint32, v T) T {
 	if p.Valid&mask == 0 {
 		return 0

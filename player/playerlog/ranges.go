@@ -34,7 +34,7 @@ func laserRays(l *text, p *iface.LaserData) {
 	l.blank()
 }
 
-// intensities gives an intensity for each of n ranges: the line has 0 where a
+// intensities returns an intensity for each of n ranges: the line has 0 where a
 // scan has none.
 func intensities(l *text, s *[]uint8, n int) []uint8 {
 	if l.writing && len(*s) >= n {

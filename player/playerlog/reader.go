@@ -85,14 +85,14 @@ func NewReader(c ReaderConfig) (*Reader, error) {
 	return r, nil
 }
 
-// Version gives the file version and the version of the Player that wrote the
+// Version returns the file version and the version of the Player that wrote the
 // log, as far as its head has told them.
 func (r *Reader) Version() (file, player string) { return r.version, r.player }
 
 // Number is that of the line that was read last, from 1.
 func (r *Reader) Number() int { return max(1, r.number) }
 
-// Next gives the next message. A *problem.Problem tells of a line that is none:
+// Next returns the next message. A *problem.Problem tells of a line that is none:
 // reading goes on after it. io.EOF is the end, anything else an error that
 // ends the reading. A compressed log that ends early, as when its writer was
 // killed, ends where it does, with a warning.
@@ -119,7 +119,7 @@ func (r *Reader) Next() (*Line, error) {
 
 func textOf(line []byte) text { return text{in: line} }
 
-// nextLine gives the bytes of the next line without its end; whole tells that
+// nextLine returns the bytes of the next line without its end; whole tells that
 // it had one.
 func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 	r.number++

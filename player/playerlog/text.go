@@ -38,7 +38,7 @@ func (l *text) tolerate(at int, format string, args ...any) {
 	}
 }
 
-// token gives the next token and where it stands; empty at the line's end.
+// token returns the next token and where it stands; empty at the line's end.
 func (l *text) token() (token []byte, at int) {
 	i := l.at
 	for i < len(l.in) && l.in[i] <= ' ' {
@@ -64,7 +64,7 @@ func (l *text) left() int {
 	return n
 }
 
-// value gives the next token of the payload, or fails.
+// value returns the next token of the payload, or fails.
 func (l *text) value(what string) (token []byte, at int, ok bool) {
 	if l.bad != "" {
 		return nil, 0, false

@@ -52,12 +52,12 @@ type Unwritable struct {
 	Why    string
 }
 
-// Error tells which message, and why.
+// Error returns which message, and why.
 func (e *Unwritable) Error() string {
 	return fmt.Sprintf("playerlog: a log cannot hold a %s: %s", e.Header, e.Why)
 }
 
-// Holds tells whether a log can hold messages of that interface, type and
+// Holds reports whether a log can hold messages of that interface, type and
 // subtype, but for what a single message may have too much of.
 func Holds(i player.Interface, t player.Type, subtype uint8) bool {
 	_, ok := layouts[key(i, t, subtype)]
@@ -137,7 +137,7 @@ func plain(h player.Header, payload any) (player.Header, any) {
 	return h, payload
 }
 
-// excess tells what a payload has that Player's reader does not survive.
+// excess returns what a payload has that Player's reader does not survive.
 func excess(payload any) string {
 	switch p := payload.(type) {
 	case *iface.WifiData:

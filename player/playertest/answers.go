@@ -99,7 +99,7 @@ func (r *recording) findDevices(c *Capture) {
 	}
 }
 
-// counted gives the bytes of a counted array, without padding.
+// counted returns the bytes of a counted array, without padding.
 func counted(b []byte) []byte {
 	if n := u32(b, 0); int(n) <= len(b)-4 {
 		return b[4 : 4+n]
@@ -154,7 +154,7 @@ func answer(exchanges []exchange, m Message) (Message, bool) {
 	return again.answer, true
 }
 
-// cutRounds gives the readings as rounds of PULL: as recorded (up to each
+// cutRounds returns the readings as rounds of PULL: as recorded (up to each
 // SYNCH), or size readings each.
 func cutRounds(c *Capture, size int) [][]Message {
 	var rounds [][]Message

@@ -160,7 +160,7 @@ func TwoRobots() *Capture {
 	return c
 }
 
-// Data gives the readings that the server sent, in order.
+// Data returns the readings that the server sent, in order.
 func (c *Capture) Data() []Message {
 	var data []Message
 	for _, m := range c.Server {

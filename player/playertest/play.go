@@ -99,7 +99,7 @@ func (s *Server) Port() uint32 { return uint32(s.listener.Addr().(*net.TCPAddr).
 // Delivered is closed when a connection has been sent all readings.
 func (s *Server) Delivered() <-chan struct{} { return s.delivered }
 
-// Received gives all messages that clients have sent so far.
+// Received returns all messages that clients have sent so far.
 func (s *Server) Received() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -223,7 +223,7 @@ func (p *playback) dev(m Message) {
 	p.mu.Unlock()
 }
 
-// failed tells whether opening the device was answered with an error in the
+// failed reports whether opening the device was answered with an error in the
 // capture.
 func (p *playback) failed(interf, index uint16) bool {
 	for _, e := range p.exchanges {
@@ -286,7 +286,7 @@ func (p *playback) next() []byte {
 	}
 }
 
-// reading gives the next reading or SYNCH if it is time for it.
+// reading returns the next reading or SYNCH if it is time for it.
 func (p *playback) reading() []byte {
 	if !p.started || p.pull && !p.requested && !p.leaked {
 		return nil
@@ -341,7 +341,7 @@ func (p *playback) advance() {
 	}
 }
 
-// shifted gives a reading with this server's address, and with the time of its
+// shifted returns a reading with this server's address, and with the time of its
 // lap.
 func (p *playback) shifted(m Message) []byte {
 	raw := slices.Clone(m.Raw)

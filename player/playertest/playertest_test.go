@@ -20,7 +20,7 @@ const captures = "../../testdata/captures"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// names gives all captures.
+// names returns all captures.
 func names(t *testing.T) []string {
 	files, err := filepath.Glob(filepath.Join(captures, "*.s2c.bin"))
 	if err != nil || len(files) < 50 {

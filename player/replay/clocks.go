@@ -27,7 +27,7 @@ type clock struct {
 	offset, newest float64
 }
 
-// place gives the time of a message on the time line.
+// place returns the time of a message on the time line.
 func (c *clocks) place(robot string, t float64) float64 {
 	k := c.robots[robot]
 	if k == nil {

@@ -130,7 +130,7 @@ func (f *feed) fill(ctx context.Context) {
 	}
 }
 
-// hand gives a full batch away for an empty one; nil means that ctx has ended.
+// hand returns a full batch away for an empty one; nil means that ctx has ended.
 func (f *feed) hand(ctx context.Context, b *batch) *batch {
 	select {
 	case f.out <- b:
@@ -146,7 +146,7 @@ func (f *feed) hand(ctx context.Context, b *batch) *batch {
 	}
 }
 
-// earliest gives the source whose next record comes first, the first of
+// earliest returns the source whose next record comes first, the first of
 // several; nil if all have ended.
 func (f *feed) earliest() *source {
 	var best *source

@@ -72,7 +72,7 @@ func replayed(t *testing.T, name string) {
 	})
 }
 
-// payloads gives the times of the messages with a payload, by port.
+// payloads returns the times of the messages with a payload, by port.
 func payloads(t *testing.T, file *run.File) map[uint32][]float64 {
 	t.Helper()
 	r, err := file.Reader(run.Options{})

@@ -35,7 +35,7 @@ func (p *pacer) set(now time.Time, playing bool, speed float64) {
 	p.stopped, p.speed = !playing, speed
 }
 
-// left tells how long it is until line is due; not above 0: now. What is so
+// left returns how long it is until line is due; not above 0: now. What is so
 // late that it cannot be made good is due now, and all that follows relative to
 // it.
 func (p *pacer) left(now time.Time, line float64) time.Duration {

@@ -97,7 +97,7 @@ func (p *pass) learnAhead() {
 	}
 }
 
-// group gives the events that are dealt with together: messages of one moment
+// group returns the events that are dealt with together: messages of one moment
 // (as fast as possible: some messages), or what is told of a device.
 func (p *pass) group() []event {
 	events := p.batch.events[p.next:]

@@ -99,7 +99,7 @@ type served struct {
 	sources []int
 }
 
-// name gives the robot's name in the replay.
+// name returns the robot's name in the replay.
 func (s *Source) name(robot string) string {
 	switch {
 	case s.Name == "":
@@ -145,10 +145,10 @@ func (a *arrangement) add(source int, robot run.Robot) error {
 	return nil
 }
 
-// overlap tells whether two runs have a time in common.
+// overlap reports whether two runs have a time in common.
 func overlap(a, b *run.Survey) bool { return a.First < b.Last && b.First < a.Last }
 
-// port gives the port that stands for the Player server of a device; a server
+// port returns the port that stands for the Player server of a device; a server
 // of another source is another one.
 func (a *arrangement) port(source int, addr player.Addr) *Port {
 	host := addr.Host
@@ -165,7 +165,7 @@ func (a *arrangement) port(source int, addr player.Addr) *Port {
 	return p
 }
 
-// ofSource tells whether a port serves robots of the source.
+// ofSource reports whether a port serves robots of the source.
 func (a *arrangement) ofSource(p *Port, source int) bool {
 	for _, name := range p.Robots {
 		for _, s := range a.robots[name].sources {
@@ -208,10 +208,10 @@ func has(list []string, s string) bool {
 	return false
 }
 
-// RobotDevices gives the devices of each robot, as interface:index.
+// RobotDevices returns the devices of each robot, as interface:index.
 func (p *Port) RobotDevices() map[string][]string { return p.of }
 
-// Clock gives the time of the log in s, for server.Config.Clock: that of the
+// Clock returns the time of the log in s, for server.Config.Clock: that of the
 // newest message, and after the end one that goes on.
 func (p *Port) Clock() float64 {
 	t := math.Float64frombits(p.time.Load())
@@ -268,7 +268,7 @@ func (p *Port) Handles(a player.Addr, t player.Type, subtype uint8) bool {
 	return p.answer(a, subtype) != nil
 }
 
-// answer gives what the recording answers, nil if it does not.
+// answer returns what the recording answers, nil if it does not.
 func (p *Port) answer(a player.Addr, subtype uint8) any {
 	d := p.byKey[key{a.Interf, a.Index}]
 	if d == nil {

@@ -52,7 +52,7 @@ type Point struct {
 	Seconds  float64
 }
 
-// at gives the point on the time line that begins at first; otherwise if it is
+// at returns the point on the time line that begins at first; otherwise if it is
 // not set.
 func (p Point) at(first, otherwise float64) float64 {
 	switch {
@@ -143,7 +143,7 @@ type Progress struct {
 	Ended    bool
 }
 
-// Progress tells how far it is. Any goroutine may call it.
+// Progress returns how far it is. Any goroutine may call it.
 func (r *Replay) Progress() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()

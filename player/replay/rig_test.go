@@ -53,7 +53,7 @@ func logText(t testing.TB, messages ...at) []byte {
 	return out.Bytes()
 }
 
-// every gives n messages of a port, step s apart.
+// every returns n messages of a port, step s apart.
 func every(port uint32, from, step float64, n int) []at {
 	out := make([]at, n)
 	for i := range out {

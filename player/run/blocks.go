@@ -96,7 +96,7 @@ func (b *Blocks) Close() {
 	}
 }
 
-// Consumed tells how many of the file's bytes were read so far, about. Safe
+// Consumed returns how many of the file's bytes were read so far, about. Safe
 // for concurrent use.
 func (b *Blocks) Consumed() int64 {
 	if b.mcap != nil {
@@ -170,7 +170,7 @@ func (l *blockLines) begin(b *playerlog.Block) {
 	l.block, l.messages, l.remarks, l.problems = b, b.Messages(), b.Remarks(), b.Problems()
 }
 
-// Next gives what stands in the next line that has something.
+// Next returns what stands in the next line that has something.
 func (l *blockLines) Next() (*playerlog.Line, error) {
 	for {
 		switch {
@@ -194,7 +194,7 @@ func (l *blockLines) Next() (*playerlog.Line, error) {
 	}
 }
 
-// before tells whether a line stands before all others that are left.
+// before reports whether a line stands before all others that are left.
 func (l *blockLines) before(line int) bool {
 	return (len(l.messages) == 0 || line < l.messages[0].Number) &&
 		(len(l.problems) == 0 || line <= l.problems[0].Line) &&

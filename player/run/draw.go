@@ -47,7 +47,7 @@ func (w *MCAPWriter) draw(rec *Record, c *deviceChannels, log, published uint64)
 	return nil
 }
 
-// kind gives the drawings of a kind of message.
+// kind returns the drawings of a kind of message.
 func (c *deviceChannels) kind(i player.Interface, subtype uint8) *drawKind {
 	for k := range c.drawn {
 		if c.drawn[k].subtype == subtype {

@@ -97,7 +97,7 @@ func parseRemark(text []byte) (*Record, error) {
 	return rec, nil
 }
 
-// CheckRemark tells what is wrong with a log's line of metadata, given what
+// CheckRemark returns what is wrong with a log's line of metadata, given what
 // stands behind the ##, if callboard wrote it.
 func CheckRemark(text []byte) error {
 	_, err := parseRemark(text)
@@ -147,7 +147,7 @@ func (s *logSource) meet(a player.Addr) {
 	}
 }
 
-// owner gives the robot of a device that no event has told of: the one of its
+// owner returns the robot of a device that no event has told of: the one of its
 // server.
 func (s *logSource) owner(a player.Addr) *robot {
 	key := server{addr(a).Host, a.Robot}
@@ -204,7 +204,7 @@ func (s *logSource) record(line *playerlog.Line) *Record {
 	return &s.out
 }
 
-// other tells whether an answer is of a kind that a Device has no place for, as
+// other reports whether an answer is of a kind that a Device has no place for, as
 // where a fiducial finder sits: replays give it to those who ask.
 func other(payload any) bool {
 	switch payload.(type) {

@@ -142,7 +142,7 @@ func (l *LogWriter) told(err error) error {
 	return nil
 }
 
-// addr gives the address that a device has in the log. Servers on several
+// addr returns the address that a device has in the log. Servers on several
 // machines may all call themselves 127.0.0.1, and have the same port: then one
 // gets another address, its own by which it was reached if that helps.
 func (l *LogWriter) addr(address string, a player.Addr) player.Addr {
@@ -168,7 +168,7 @@ func (l *LogWriter) addr(address string, a player.Addr) player.Addr {
 	return a
 }
 
-// numeric gives the IPv4 address and port in host:port, as Player has them.
+// numeric returns the IPv4 address and port in host:port, as Player has them.
 func numeric(address string) (host, port uint32, ok bool) {
 	text, number, err := net.SplitHostPort(address)
 	if err != nil {

@@ -172,7 +172,7 @@ func (s *mcapSource) next() (*Record, error) {
 	}
 }
 
-// kindOf tells what a message's channel holds.
+// kindOf returns what a message's channel holds.
 func (s *mcapSource) kindOf(id uint16) channelKind {
 	if kind := s.kinds[id]; kind != 0 {
 		return kind

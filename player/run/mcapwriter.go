@@ -153,7 +153,7 @@ const (
 	objectJSONSchema = `{"type":"object","title":"callboard.Reading","description":"a reading as conditions see it, derived values included; null is what is not finite"}`
 )
 
-// schema gives the ID of a JSON schema by its name.
+// schema returns the ID of a JSON schema by its name.
 func (w *MCAPWriter) schema(name, text string) (uint16, error) {
 	if id, ok := w.schemas[name]; ok {
 		return id, nil
@@ -181,7 +181,7 @@ func nanoseconds(s float64) uint64 {
 	return uint64(whole)*1e9 + uint64(math.Round(part*1e9))
 }
 
-// of gives the channels of a message's device.
+// of returns the channels of a message's device.
 func (w *MCAPWriter) of(rec *Record) (*deviceChannels, error) {
 	at := place{rec.Robot, player.Addr{Interf: rec.Header.Interf, Index: rec.Header.Index}}
 	if c := w.channels[at]; c != nil {

@@ -21,7 +21,7 @@ const (
 	Down                  // the session with the robot has ended
 )
 
-// String gives the kind's name.
+// String returns the kind's name.
 func (k Kind) String() string {
 	switch k {
 	case Up:
@@ -74,7 +74,7 @@ type Record struct {
 	Odd    *problem.Problem // what was tolerated in it, nil: nothing
 }
 
-// Reading gives a Data record as what a live session hands over.
+// Reading returns a Data record as what a live session hands over.
 func (r *Record) Reading() player.Reading {
 	return player.Reading{Device: r.Device, Subtype: r.Header.Subtype, Time: r.Header.Timestamp, Payload: r.Payload}
 }

@@ -154,7 +154,7 @@ func (f *File) Close() error { return f.close() }
 // Name is the name that it was opened by.
 func (f *File) Name() string { return f.name }
 
-// Format tells how the run is stored.
+// Format returns how the run is stored.
 func (f *File) Format() Format { return f.format }
 
 // Size is the file's size in bytes, as it was when it was opened.
@@ -202,7 +202,7 @@ func (f *File) Reader(o Options) (*Reader, error) {
 	return &Reader{s}, nil
 }
 
-// Next gives the next record. A *Problem tells of a place that gives none:
+// Next returns the next record. A *Problem tells of a place that gives none:
 // reading goes on after it. io.EOF is the end, anything else an error that
 // ends the reading.
 func (r *Reader) Next() (*Record, error) { return r.source.next() }

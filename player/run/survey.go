@@ -87,7 +87,7 @@ type place struct {
 // begins is how many records Begins looks at.
 const begins = 10_000
 
-// Begins tells the devices that are met at the beginning of the run.
+// Begins returns the devices that are met at the beginning of the run.
 func (f *File) Begins() ([]*player.Device, error) {
 	r, err := f.Reader(Options{Want: func(*player.Device, uint8) bool { return false }})
 	if err != nil {
@@ -186,7 +186,7 @@ func (r *Robot) answered(rec *Record) {
 	}
 }
 
-// Copied gives a copy of a message's payload, nil for what is no known message.
+// Copied returns a copy of a message's payload, nil for what is no known message.
 func Copied(h player.Header, payload any) any {
 	m, ok := iface.Lookup(h.Interf, h.Type, h.Subtype)
 	if !ok || m.Empty() {

@@ -60,7 +60,7 @@ func (t *tracker) event(rec *Record, where func(*player.Device) place) {
 	t.pending = append(t.pending, *rec)
 }
 
-// take gives what is to be told before the message that is read.
+// take returns what is to be told before the message that is read.
 func (t *tracker) take(into *Record) bool {
 	if len(t.pending) == 0 {
 		t.pending = nil

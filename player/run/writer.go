@@ -27,7 +27,7 @@ type Unwritable struct {
 	Why    string
 }
 
-// Error tells which message, and why.
+// Error returns which message, and why.
 func (e *Unwritable) Error() string {
 	return fmt.Sprintf("run: the file cannot hold a %s: %s", e.Header, e.Why)
 }

@@ -110,7 +110,7 @@ func (c *Call) expire(after time.Duration) {
 	}
 }
 
-// needsBody tells whether an ACK without its body makes stock clients read
+// needsBody reports whether an ACK without its body makes stock clients read
 // memory that is not there.
 func needsBody(i player.Interface, subtype uint8) bool {
 	switch subtype {

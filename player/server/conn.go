@@ -163,7 +163,7 @@ func (c *conn) signal() {
 	}
 }
 
-// due tells whether the writer has something to write. While a batch is
+// due reports whether the writer has something to write. While a batch is
 // published rounds may not end; then only replies do not wait, nor a queue that
 // is half full. c.mu is held.
 func (c *conn) due(mayEnd bool) bool {

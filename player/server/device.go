@@ -128,7 +128,7 @@ func (s *Server) check(info DeviceInfo, beside *devices) error {
 	return nil
 }
 
-// infoOf gives the first that is provided for an address.
+// infoOf returns the first that is provided for an address.
 func (s *Server) infoOf(a player.Addr) DeviceInfo {
 	for _, infos := range s.provided {
 		for _, info := range infos {
@@ -140,7 +140,7 @@ func (s *Server) infoOf(a player.Addr) DeviceInfo {
 	return DeviceInfo{}
 }
 
-// device gives the device of an address; nil means that there is none.
+// device returns the device of an address; nil means that there is none.
 func (s *Server) device(a player.Addr) *device {
 	return s.devices.Load().byKey[deviceKey(a.Interf, a.Index)]
 }
@@ -148,7 +148,7 @@ func (s *Server) device(a player.Addr) *device {
 // driverName is what clients are told.
 func (d *device) driverName() string { return *d.name.Load() }
 
-// inUse tells whether a client has the device open, or is just opening or
+// inUse reports whether a client has the device open, or is just opening or
 // closing it.
 func (d *device) inUse() bool {
 	if !d.mu.TryLock() {

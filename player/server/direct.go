@@ -10,7 +10,7 @@ type direct struct {
 	n       int              // of it that the kernel took
 }
 
-// newDirect gives nil for a connection that is no socket.
+// newDirect returns nil for a connection that is no socket.
 func newDirect(conn any) *direct {
 	socket, ok := conn.(syscall.Conn)
 	if !ok || !canWriteOnce {
@@ -25,7 +25,7 @@ func newDirect(conn any) *direct {
 	return d
 }
 
-// write gives how many bytes of b were taken; it never waits. What is wrong
+// write returns how many bytes of b were taken; it never waits. What is wrong
 // with a connection the next ordinary write tells.
 func (d *direct) write(b []byte) int {
 	// Control and not Write: nobody else writes meanwhile (conn.writing sees to

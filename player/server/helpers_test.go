@@ -352,7 +352,7 @@ func (c *client) synch() {
 	}
 }
 
-// unhex gives the bytes of a hex dump with blanks.
+// unhex returns the bytes of a hex dump with blanks.
 func unhex(t testing.TB, dump string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.Join(strings.Fields(dump), ""))

@@ -43,7 +43,7 @@ var (
 
 const smallBuffer = 64 << 10 // bytes
 
-// newMessage gives a message of header h without its body; the caller holds it.
+// newMessage returns a message of header h without its body; the caller holds it.
 // The body is appended to raw, then sealed.
 func newMessage(h player.Header) *message {
 	return messages.Get().(*message).begin(h)
@@ -56,7 +56,7 @@ func (m *message) begin(h player.Header) *message {
 	return m
 }
 
-// bodyMessage gives a message of header h with a body that is encoded already.
+// bodyMessage returns a message of header h with a body that is encoded already.
 func bodyMessage(h player.Header, body []byte) *message {
 	size := player.HeaderSize + len(body)
 	var m *message

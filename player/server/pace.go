@@ -27,7 +27,7 @@ type pacer struct {
 	spent int       // of unpaced
 }
 
-// spend tells whether there is room for one more write in this pace.
+// spend reports whether there is room for one more write in this pace.
 func (p *pacer) spend(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *pacer) stop() {
 	}
 }
 
-// paced tells whether readings that are due wait for more to come. c.mu is held.
+// paced reports whether readings that are due wait for more to come. c.mu is held.
 func (c *conn) paced() bool {
 	if c.q.pull || c.q.waitingReplies() > 0 || c.draining || c.q.bytes > chunk/2 || c.q.live > c.q.limit/4 {
 		return false

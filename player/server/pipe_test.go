@@ -15,7 +15,7 @@ import (
 	"callboard/player/server"
 )
 
-// pipe gives both ends of a connection in memory.
+// pipe returns both ends of a connection in memory.
 func pipe(t *testing.T, buffer int) (near, far net.Conn) {
 	t.Helper()
 	l := server.NewPipeListener("x", buffer)

@@ -184,7 +184,7 @@ func (q *queue) tidy() {
 // request begins a PULL round.
 func (q *queue) request() { q.requested, q.delivered = true, false }
 
-// due tells whether take would give something.
+// due reports whether take would give something.
 func (q *queue) due() bool {
 	if len(q.front) > 0 {
 		return true
@@ -219,7 +219,7 @@ func (q *queue) take(dst []*message, max int, mayEnd bool) []*message {
 	return dst
 }
 
-// peek gives the next message that is due; a SYNCH is made anew each time.
+// peek returns the next message that is due; a SYNCH is made anew each time.
 func (q *queue) peek() *message {
 	switch {
 	case len(q.front) > 0:

@@ -63,7 +63,7 @@ func (m *model) setRule(k ruleKey, a action) {
 	m.rules = append(m.rules, rule{k, a})
 }
 
-// take gives all that is due: numbers, and a text for a SYNCH.
+// take returns all that is due: numbers, and a text for a SYNCH.
 func (m *model) take() []string {
 	var out []string
 	for {

@@ -195,7 +195,7 @@ func skip(r *bufio.Reader, n uint32) error {
 	return notEOF(err)
 }
 
-// notEOF tells the end in the middle of a message from that between two.
+// notEOF returns the end in the middle of a message from that between two.
 func notEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

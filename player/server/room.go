@@ -59,7 +59,7 @@ func WaitRoom(ctx context.Context, pub Publisher) error {
 	}
 }
 
-// HasRoom tells whether WaitRoom would not wait.
+// HasRoom reports whether WaitRoom would not wait.
 func HasRoom(pub Publisher) bool {
 	p, ok := pub.(publisher)
 	return !ok || p.s.crowded.Load() == 0

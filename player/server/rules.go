@@ -42,7 +42,7 @@ func (r *rules) set(key ruleKey, a action) bool {
 	return true
 }
 
-// of gives the action for a message: accept if no rule matches.
+// of returns the action for a message: accept if no rule matches.
 func (r rules) of(s signature) action {
 	interf, index := int32(s>>32&0xffff), int32(s>>16&0xffff)
 	typ, subtype := int32(s>>8&0xff), int32(s&0xff)
@@ -65,6 +65,6 @@ func (r rules) anyReplace() bool {
 	return false
 }
 
-// mayDrop tells whether a full queue drops messages of this type rather than
+// mayDrop reports whether a full queue drops messages of this type rather than
 // let a client wait for something that never comes.
 func mayDrop(t player.Type) bool { return t == player.Data || t == player.Command }

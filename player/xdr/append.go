@@ -20,7 +20,7 @@ type header struct {
 	cap int
 }
 
-// pointer gives the struct that v, a *T of the plan's T, points to.
+// pointer returns the struct that v, a *T of the plan's T, points to.
 func (p *Plan) pointer(v any) (unsafe.Pointer, error) {
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Pointer || r.Type().Elem() != p.typ || r.IsNil() {
@@ -29,7 +29,7 @@ func (p *Plan) pointer(v any) (unsafe.Pointer, error) {
 	return r.UnsafePointer(), nil
 }
 
-// Size gives the bytes that *v takes encoded. v is a pointer to the plan's
+// Size returns the bytes that *v takes encoded. v is a pointer to the plan's
 // struct. An array that is longer than its limit is an *Error.
 func (p *Plan) Size(v any) (int, error) {
 	at, err := p.pointer(v)

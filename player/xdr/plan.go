@@ -86,7 +86,7 @@ func newPlan(t reflect.Type, inside []reflect.Type) (*Plan, error) {
 	return p, nil
 }
 
-// Type gives the struct type that the plan is of.
+// Type returns the struct type that the plan is of.
 func (p *Plan) Type() reflect.Type { return p.typ }
 
 // tag is what `xdr:"…"` says of a field.
@@ -247,7 +247,7 @@ func (s *step) setElements(t reflect.Type, inside []reflect.Type) error {
 	return nil
 }
 
-// scalar gives the kind of a scalar type and its bytes on the wire, or 0.
+// scalar returns the kind of a scalar type and its bytes on the wire, or 0.
 func scalar(t reflect.Type) (kind, int) {
 	switch t.Kind() {
 	case reflect.Uint8:

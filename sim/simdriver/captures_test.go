@@ -28,7 +28,7 @@ func planned(t *testing.T, ctx context.Context, name string, port int, open func
 	return serve(t, ctx, s, open, d)
 }
 
-// driverOf gives the driver of a port of a configuration in testdata.
+// driverOf returns the driver of a port of a configuration in testdata.
 func driverOf(t *testing.T, name string, port int) (*Simulation, server.Driver) {
 	t.Helper()
 	file, problems := playercfg.Load(playercfg.Config{Name: name, Open: func(n string) ([]byte, error) { return os.ReadFile(filepath.Join("testdata", n)) }})

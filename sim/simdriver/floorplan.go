@@ -83,7 +83,7 @@ func (e *mapEndpoint) tile(req *iface.MapData) (*iface.MapData, bool) {
 	return tile, tile.SetCells(g.cells) == nil
 }
 
-// vector gives the outlines as lines in the map's frame.
+// vector returns the outlines as lines in the map's frame.
 func (e *mapEndpoint) vector() *iface.MapDataVector {
 	size := e.model.Spec().Size
 	v := &iface.MapDataVector{MinX: float32(-size.X / 2), MaxX: float32(size.X / 2), MinY: float32(-size.Y / 2), MaxY: float32(size.Y / 2)}

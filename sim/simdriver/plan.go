@@ -115,7 +115,7 @@ func (p *planner) stage(d *playercfg.Driver) {
 	}
 }
 
-// base gives the model that a section names.
+// base returns the model that a section names.
 func (p *planner) base(d *playercfg.Driver) (*worldfile.Model, bool) {
 	name := d.Text("model", 0, "")
 	if name == "" {
@@ -132,7 +132,7 @@ func (p *planner) base(d *playercfg.Driver) (*worldfile.Model, bool) {
 	return m, m != nil
 }
 
-// named tells whether an interface shows the named model itself, whatever its
+// named reports whether an interface shows the named model itself, whatever its
 // type.
 func named(interf player.Interface) bool {
 	switch interf {
@@ -158,7 +158,7 @@ func typeOf(interf player.Interface) string {
 	return interf.String()
 }
 
-// first gives the first model in base's tree that an interface can show and
+// first returns the first model in base's tree that an interface can show and
 // nobody has taken, depth first.
 func (p *planner) first(base *worldfile.Model, interf player.Interface) *worldfile.Model {
 	if !p.taken[base] && fits(interf, base) {
@@ -172,7 +172,7 @@ func (p *planner) first(base *worldfile.Model, interf player.Interface) *worldfi
 	return nil
 }
 
-// fits tells whether an interface is dealt a model. Old configurations tell
+// fits reports whether an interface is dealt a model. Old configurations tell
 // scanners from sonars, which are all rangers now.
 func fits(interf player.Interface, m *worldfile.Model) bool {
 	if !services[interf].serves(m) {

@@ -53,7 +53,7 @@ func plan(t *testing.T, cfg, world string) (*sim.World, *Plan, problem.List) {
 	return made, p, problems
 }
 
-// lines gives a plan in words.
+// lines returns a plan in words.
 func lines(p *Plan) []string {
 	var out []string
 	for _, port := range p.Ports {

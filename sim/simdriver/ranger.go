@@ -33,7 +33,7 @@ func (e *rangerEndpoint) handle(c *server.Call) {
 	}
 }
 
-// geometry gives the ranger's pose on its parent without its height, and of each
+// geometry returns the ranger's pose on its parent without its height, and of each
 // sensor its pose and size, width and length exchanged, as Stage does.
 func (e *rangerEndpoint) geometry() *iface.RangerGeom {
 	spec := e.model.Spec()
@@ -48,7 +48,7 @@ func (e *rangerEndpoint) geometry() *iface.RangerGeom {
 	return g
 }
 
-// rangerConfig gives the configuration of the first sensor. Its angular
+// rangerConfig returns the configuration of the first sensor. Its angular
 // resolution is the field of view by the number of samples, as in Stage, which
 // is not the angle between two of them.
 func (b *binding) rangerConfig() iface.RangerConfig {

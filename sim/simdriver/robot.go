@@ -39,7 +39,7 @@ type devices struct {
 	bindings   map[address]*binding
 }
 
-// Serve gives a driver of devices for one port.
+// Serve returns a driver of devices for one port.
 func (s *Simulation) Serve(list []Device) (server.Driver, error) {
 	d := &devices{simulation: s, bindings: map[address]*binding{}}
 	for _, device := range list {
@@ -97,7 +97,7 @@ func isTwin(interf player.Interface) bool {
 	return interf == player.InterfaceLaser || interf == player.InterfaceSonar
 }
 
-// parts gives the models on a robot that an interface shows: those of its
+// parts returns the models on a robot that an interface shows: those of its
 // type, for laser and sonar rangers as twin says, and for power whatever has a
 // pack of its own.
 func parts(robot *sim.Model, interf player.Interface) []*sim.Model {
@@ -200,7 +200,7 @@ func (s *Simulation) driver(robot string, index uint16, twins bool) (server.Driv
 	return s.Serve(list)
 }
 
-// World gives a driver of simulation:0. It may stand beside robots on any port;
+// World returns a driver of simulation:0. It may stand beside robots on any port;
 // each port needs its own.
 func (s *Simulation) World() server.Driver {
 	d, _ := s.Serve([]Device{{Interf: player.InterfaceSimulation}}) // which cannot fail

@@ -79,7 +79,7 @@ func (e *blobfinderEndpoint) publish(now float64) {
 	e.pub.Publish(e.addr, iface.DataBlobfinderBlobs, now, &e.data)
 }
 
-// channel gives the place of a blob's colour in the finder's list, 0 without a
+// channel returns the place of a blob's colour in the finder's list, 0 without a
 // list.
 func channel(m *sim.Model, b sim.Blob) int {
 	for i, c := range m.Spec().Blobfinder.Colors {

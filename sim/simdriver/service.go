@@ -125,7 +125,7 @@ var services = map[player.Interface]service{
 
 func isRanger(m *worldfile.Model) bool { return m.Ranger != nil }
 
-// hasPack tells whether the model or one below it has a power pack.
+// hasPack reports whether the model or one below it has a power pack.
 func hasPack(m *worldfile.Model) bool {
 	for p := m; p != nil; p = p.Parent {
 		if p.Pack != nil {

@@ -121,11 +121,11 @@ func New(cfg Config) (*Simulation, error) {
 	return s, nil
 }
 
-// Robots gives the names of the robots, in file order: the position models that
+// Robots returns the names of the robots, in file order: the position models that
 // sit on no other.
 func (s *Simulation) Robots() []string { return s.names }
 
-// Clock gives the simulated time in s; for server.Config.Clock. Any goroutine
+// Clock returns the simulated time in s; for server.Config.Clock. Any goroutine
 // may call it.
 func (s *Simulation) Clock() float64 { return float64(s.clock.Load()) / 1e6 }
 

@@ -17,7 +17,7 @@ type shape struct {
 	low, high float64
 }
 
-// body gives the outlines of a model's body: a box, or what its bitmap and
+// body returns the outlines of a model's body: a box, or what its bitmap and
 // blocks make of it, all together scaled and moved to fill its size.
 func (in *interpreter) body(m *Model, e *Entity, box bool) []Block {
 	// What the file gives counts all the same.
@@ -99,7 +99,7 @@ func (in *interpreter) block(e *Entity) (shape, bool) {
 	return s, true
 }
 
-// pointIndex gives i of a name point[i].
+// pointIndex returns i of a name point[i].
 func pointIndex(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, "point[")
 	if !ok {

@@ -17,7 +17,7 @@ import (
 //go:embed colors.txt
 var colorTable string
 
-// colorNames gives the X11 colours by name; the table is made when first needed.
+// colorNames returns the X11 colours by name; the table is made when first needed.
 func (in *interpreter) colorNames() map[string]color.NRGBA {
 	if in.colors == nil {
 		in.colors = ColorNames()
@@ -62,7 +62,7 @@ func (in *interpreter) colorOf(e *Entity, otherwise color.NRGBA) color.NRGBA {
 	return color.NRGBA{part(0), part(1), part(2), part(3)}
 }
 
-// namedColor gives a colour of the list; what is not in it is red.
+// namedColor returns a colour of the list; what is not in it is red.
 func (in *interpreter) namedColor(p *Property, name string) (color.NRGBA, bool) {
 	if c, ok := in.colorNames()[name]; ok {
 		return c, true

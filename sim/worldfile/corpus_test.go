@@ -65,7 +65,7 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d worlds: %d load, %d as expected, %d are refused by Stage too", total, loaded, right, refused)
 }
 
-// faultsOf tells where a world differs from its row.
+// faultsOf returns where a world differs from its row.
 func faultsOf(w *World, f []string) []string {
 	var faults []string
 	differ := func(what, want, got string) {

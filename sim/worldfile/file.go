@@ -28,7 +28,7 @@ type Property struct {
 	Used   bool // something has read it
 }
 
-// Get gives the property of that name, the last one if there are several, or
+// Get returns the property of that name, the last one if there are several, or
 // nil; it counts as read.
 func (e *Entity) Get(name string) *Property {
 	for i := len(e.Properties) - 1; i >= 0; i-- {

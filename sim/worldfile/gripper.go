@@ -13,7 +13,7 @@ type Gripper struct {
 	Fixed      bool // the file gives it another body, without paddles that move
 }
 
-// Blocks gives the body of a gripper of that size: a base and two paddles in
+// Blocks returns the body of a gripper of that size: a base and two paddles in
 // front, closed and lifted by a part of 0 to 1.
 func (g *Gripper) Blocks(size Size, closed, lift float64) []Block {
 	p := g.PaddleSize
@@ -30,7 +30,7 @@ func (g *Gripper) Blocks(size Size, closed, lift float64) []Block {
 	}
 }
 
-// Opening gives the parts of 0 to 1 by which it is closed and lifted at the
+// Opening returns the parts of 0 to 1 by which it is closed and lifted at the
 // start.
 func (g *Gripper) Opening() (closed, lift float64) {
 	if g.Closed {

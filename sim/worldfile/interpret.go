@@ -28,7 +28,7 @@ type interpreter struct {
 	problem.List
 }
 
-// interpret gives the World that f describes.
+// interpret returns the World that f describes.
 func interpret(f *File, open Open) (*World, problem.List) {
 	in := &interpreter{
 		file: f, open: open, length: 1, angle: math.Pi / 180,
@@ -116,7 +116,7 @@ func (in *interpreter) speed(e *Entity, interval time.Duration) float64 {
 	return 1
 }
 
-// text gives a property's first value.
+// text returns a property's first value.
 func (in *interpreter) text(e *Entity, name, otherwise string) string {
 	p := e.Get(name)
 	if p == nil || len(p.Values) == 0 {
@@ -125,7 +125,7 @@ func (in *interpreter) text(e *Entity, name, otherwise string) string {
 	return p.Values[0]
 }
 
-// value gives the i-th value of a property as a number.
+// value returns the i-th value of a property as a number.
 func (in *interpreter) value(p *Property, i int) float64 {
 	v, whole := lexer.Float(p.Values[i])
 	if !whole {
@@ -138,7 +138,7 @@ func (in *interpreter) value(p *Property, i int) float64 {
 	return v
 }
 
-// number gives a property's first value as a number.
+// number returns a property's first value as a number.
 func (in *interpreter) number(e *Entity, name string, otherwise float64) float64 {
 	p := e.Get(name)
 	if p == nil || len(p.Values) == 0 {
@@ -147,7 +147,7 @@ func (in *interpreter) number(e *Entity, name string, otherwise float64) float64
 	return in.value(p, 0)
 }
 
-// integer gives a property's first value as C's atoi reads it.
+// integer returns a property's first value as C's atoi reads it.
 func (in *interpreter) integer(e *Entity, name string, otherwise int) int {
 	p := e.Get(name)
 	if p == nil || len(p.Values) == 0 {
@@ -168,7 +168,7 @@ func (in *interpreter) flag(e *Entity, name string, otherwise bool) bool {
 	return in.integer(e, name, 0) != 0
 }
 
-// lengthOf gives a property's first value in m.
+// lengthOf returns a property's first value in m.
 func (in *interpreter) lengthOf(e *Entity, name string, otherwise float64) float64 {
 	p := e.Get(name)
 	if p == nil || len(p.Values) == 0 {
@@ -185,7 +185,7 @@ func (in *interpreter) angleOf(e *Entity, name string, otherwise float64) float6
 	return in.value(p, 0) * in.angle
 }
 
-// metres gives the i-th value of a property as a length.
+// metres returns the i-th value of a property as a length.
 func (in *interpreter) metres(p *Property, i int) float64 {
 	v := in.value(p, i) * in.length
 	if math.Abs(v) > maxLength {
@@ -204,7 +204,7 @@ func (in *interpreter) milliseconds(e *Entity, name string, otherwise float64) t
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// pose gives a property [x y z heading]; three values are x, y and heading, two
+// pose returns a property [x y z heading]; three values are x, y and heading, two
 // x and y, as Stage 2 has them.
 func (in *interpreter) pose(e *Entity, name string, otherwise Pose) Pose {
 	p := e.Get(name)
@@ -228,7 +228,7 @@ func (in *interpreter) pose(e *Entity, name string, otherwise Pose) Pose {
 	return out
 }
 
-// size gives a property [x y z]; of two values z keeps its default.
+// size returns a property [x y z]; of two values z keeps its default.
 func (in *interpreter) size(e *Entity, name string, otherwise Size) Size {
 	p := e.Get(name)
 	if p == nil {
@@ -251,7 +251,7 @@ func (in *interpreter) size(e *Entity, name string, otherwise Size) Size {
 	return out
 }
 
-// tuple gives the values of a property that has n at least, or nil without one.
+// tuple returns the values of a property that has n at least, or nil without one.
 func (in *interpreter) tuple(e *Entity, name string, n int, what string) *Property {
 	p := e.Get(name)
 	if p == nil {
@@ -264,7 +264,7 @@ func (in *interpreter) tuple(e *Entity, name string, n int, what string) *Proper
 	return p
 }
 
-// dialectOf tells which Stage a file was written for.
+// dialectOf returns which Stage a file was written for.
 func dialectOf(e *Entity) int {
 	d := 4
 	for _, c := range e.Children {
@@ -284,7 +284,7 @@ func dialectOf(e *Entity) int {
 	return d
 }
 
-// has tells whether an entity has a property, without counting it as read.
+// has reports whether an entity has a property, without counting it as read.
 func has(e *Entity, name string) bool {
 	for _, p := range e.Properties {
 		if p.Name == name {

@@ -11,7 +11,7 @@ import (
 //go:embed library/*.inc
 var libraryFS embed.FS
 
-// library gives the text of a built-in include.
+// library returns the text of a built-in include.
 func library(base string) (string, bool) {
 	b, err := libraryFS.ReadFile("library/" + strings.ToLower(base))
 	return string(b), err == nil

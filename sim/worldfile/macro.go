@@ -178,7 +178,7 @@ func (p *parser) fill(e *Entity, r *raw, depth int) bool {
 	return true
 }
 
-// chain gives the macros that a word stands for, its own first.
+// chain returns the macros that a word stands for, its own first.
 func (p *parser) chain(r *raw) ([]*macro, bool) {
 	var chain []*macro
 	word := r.word

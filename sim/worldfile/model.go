@@ -120,7 +120,7 @@ func (in *interpreter) model(e *Entity, parent *Model, counts map[string]int) *M
 	return m
 }
 
-// part tells whether c is part of m rather than a model on it, and checks that
+// part reports whether c is part of m rather than a model on it, and checks that
 // it may be. What it says was read with m.
 func (in *interpreter) part(m *Model, c *Entity) bool {
 	switch c.Type {
@@ -150,7 +150,7 @@ func oldMeaning(name string, t modelType) string {
 	return "it is taken for a model"
 }
 
-// typeNames gives the names of Stage 4's types.
+// typeNames returns the names of Stage 4's types.
 func typeNames() []string {
 	names := []string{"window", "block", "sensor"}
 	for name, t := range modelTypes {
@@ -225,7 +225,7 @@ func (in *interpreter) common(m *Model, e *Entity, typ modelType) {
 	m.Body = in.body(m, e, typ.body)
 }
 
-// rangerReturn gives the reflectance; an old laser_return stands for it unless
+// rangerReturn returns the reflectance; an old laser_return stands for it unless
 // the file gives both.
 func (in *interpreter) rangerReturn(e *Entity) float64 {
 	if p := e.Get("ranger_return"); p != nil || in.dialect > 3 {
@@ -342,7 +342,7 @@ func (in *interpreter) position(e *Entity) *Position {
 	return p
 }
 
-// odomError gives the four proportions [x y z a]; the last is an angle. Three
+// odomError returns the four proportions [x y z a]; the last is an angle. Three
 // are x, y and heading.
 func (in *interpreter) odomError(e *Entity) *Pose {
 	p := e.Get("odom_error")
@@ -361,7 +361,7 @@ func (in *interpreter) odomError(e *Entity) *Pose {
 	return nil
 }
 
-// bounds gives eight limits. Files of Stage 2 and 3 know none.
+// bounds returns eight limits. Files of Stage 2 and 3 know none.
 func (in *interpreter) bounds(e *Entity, name string) Bounds {
 	b := Bounds{-1, 1, -1, 1, -1, 1, -math.Pi / 2, math.Pi / 2}
 	if in.dialect < 4 {

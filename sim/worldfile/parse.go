@@ -383,7 +383,7 @@ func (p *parser) find(name string) (file, text string, err error) {
 	return "", "", first
 }
 
-// candidates gives the names under which a file that the world mentions may be
+// candidates returns the names under which a file that the world mentions may be
 // found, best first.
 func candidates(top, name string) []string {
 	folder := path.Dir(top)

@@ -35,7 +35,7 @@ type picture struct {
 	failed string // why it could not be read
 }
 
-// bitmap gives the outlines of a model's picture. A picture that is missing or
+// bitmap returns the outlines of a model's picture. A picture that is missing or
 // cannot be read leaves the model without a body.
 func (in *interpreter) bitmap(m *Model, e *Entity) []shape {
 	p := e.Get("bitmap")
@@ -179,7 +179,7 @@ func maskOf(img image.Image) *mask {
 	return m
 }
 
-// firstChannel gives a pixel's red or grey value as it is stored.
+// firstChannel returns a pixel's red or grey value as it is stored.
 func firstChannel(img image.Image) func(x, y int) uint8 {
 	switch p := img.(type) {
 	case *image.Gray:
@@ -204,7 +204,7 @@ func firstChannel(img image.Image) func(x, y int) uint8 {
 	return func(x, y int) uint8 { return stored(img.At(x, y)) }
 }
 
-// stored gives a colour's red before alpha.
+// stored returns a colour's red before alpha.
 func stored(c color.Color) uint8 {
 	if n, ok := c.(color.NRGBA); ok {
 		return n.R
@@ -290,7 +290,7 @@ func (m *mask) loop(x, y int, done bits) []Point {
 	return points
 }
 
-// sides tells whether the pixels ahead, to the right and to the left of
+// sides reports whether the pixels ahead, to the right and to the left of
 // someone at corner (x, y) who looks in direction d are solid.
 func (m *mask) sides(x, y, d int) (right, left bool) {
 	switch d {

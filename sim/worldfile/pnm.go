@@ -81,7 +81,7 @@ type pnm struct {
 	bad  bool
 }
 
-// least gives the bytes that a picture has at least.
+// least returns the bytes that a picture has at least.
 func (p *pnm) least(width, height, channels, most int, bitmap, plain bool) int {
 	switch {
 	case plain && bitmap:

@@ -101,7 +101,7 @@ func firstWarning(problems problem.List) string {
 	return ""
 }
 
-// describe gives a world's models as the table has them.
+// describe returns a world's models as the table has them.
 func describe(w *World) string {
 	var out []string
 	for _, m := range w.All() {

@@ -11,7 +11,7 @@ import (
 // the parent or from the world.
 type Pose struct{ X, Y, Z, A float64 }
 
-// Add gives the pose p, which is seen from q's frame, in the frame that q is
+// Add returns the pose p, which is seen from q's frame, in the frame that q is
 // seen from: q + p.
 func (q Pose) Add(p Pose) Pose {
 	s, c := math.Sincos(q.A)
@@ -23,7 +23,7 @@ func (q Pose) Add(p Pose) Pose {
 	}
 }
 
-// Sub gives the pose p, seen from the same frame as q, in q's own frame.
+// Sub returns the pose p, seen from the same frame as q, in q's own frame.
 func (q Pose) Sub(p Pose) Pose {
 	s, c := math.Sincos(q.A)
 	dx, dy := p.X-q.X, p.Y-q.Y
@@ -77,7 +77,7 @@ type World struct {
 	Bitmaps    []Bitmap      // pictures that bodies came from, in file order
 }
 
-// All gives all models depth first, parents before children, in file order.
+// All returns all models depth first, parents before children, in file order.
 func (w *World) All() []*Model {
 	var out []*Model
 	var walk func([]*Model)
@@ -147,7 +147,7 @@ type Pack struct {
 	Capacity float64 // J
 }
 
-// Base gives the pose of the model's base in its parent's frame: Pose, put on
+// Base returns the pose of the model's base in its parent's frame: Pose, put on
 // the parent's top if that stacks its children.
 func (m *Model) Base() Pose {
 	p := m.Pose
@@ -157,7 +157,7 @@ func (m *Model) Base() Pose {
 	return p
 }
 
-// Global gives the model's pose in the world at the start.
+// Global returns the model's pose in the world at the start.
 func (m *Model) Global() Pose {
 	if m.Parent == nil {
 		return m.Pose
@@ -207,7 +207,7 @@ type Sensor struct {
 	Clip                  bool    // readings below MinRange become MinRange (2.x)
 }
 
-// Bearing gives the direction of a sample in the sensor's frame, rad.
+// Bearing returns the direction of a sample in the sensor's frame, rad.
 func (s *Sensor) Bearing(sample int) float64 {
 	if s.Samples < 2 {
 		return 0

@@ -262,7 +262,7 @@ func (c *checker) pointer(n *ast.PointerNode) (Type, *Error) {
 	return c.element, nil
 }
 
-// let gives a name to a number, truth or list.
+// let returns a name to a number, truth or list.
 func (c *checker) let(n *ast.VariableDeclaratorNode) (Type, *Error) {
 	t, err := c.value(n.Value)
 	if err != nil {

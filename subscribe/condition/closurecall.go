@@ -104,7 +104,7 @@ func (b *builder) quantifier(n *ast.BuiltinNode) boolFunc {
 	return nil
 }
 
-// first tells whether some element's test gives want.
+// first reports whether some element's test gives want.
 func first(e *Env, list []float64, test boolFunc, want bool) bool {
 	for _, v := range list {
 		e.element = v

@@ -71,7 +71,7 @@ func (c *code) lay(f *formula, yes, no uint8) uint8 {
 	return uint8(len(c.tests) - 1)
 }
 
-// condition gives a program its tests. What may fail, or expr's machine alone
+// condition returns a program its tests. What may fail, or expr's machine alone
 // knows, is asked last, if the tests before it hold; it gives whether there is
 // such as only the machine knows.
 func (b *builder) condition(p *Program, n node) (run bool) {
@@ -103,7 +103,7 @@ func conjuncts(n node, dst []node) []node {
 	return append(dst, n)
 }
 
-// value gives the value with a number.
+// value returns the value with a number.
 func (p *Program) value(number uint16) *Value {
 	if int(number) < len(schemaValues) {
 		return &schemaValues[number]

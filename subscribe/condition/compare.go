@@ -26,7 +26,7 @@ func compare[T int | float64 | string](op string, x, y func(*Env) T) boolFunc {
 	return nil
 }
 
-// constant gives the value of a number in the text.
+// constant returns the value of a number in the text.
 func constant(n node) (float64, bool) {
 	switch n := n.(type) {
 	case *ast.FloatNode:

@@ -70,7 +70,7 @@ type Error struct {
 	Column  int
 }
 
-// Error gives place and message.
+// Error returns place and message.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
 }
@@ -97,10 +97,10 @@ type Program struct {
 	expr   *exprProgram
 }
 
-// Text gives the expression's text.
+// Text returns the expression's text.
 func (p *Program) Text() string { return p.text }
 
-// Named gives the kinds of readings that test the condition: those that it
+// Named returns the kinds of readings that test the condition: those that it
 // names, also under prev or by a function. None means every reading.
 func (p *Program) Named() view.Kinds { return p.named }
 
@@ -153,7 +153,7 @@ func (c *Compiler) compile(text string, condition bool) (p *Program, problem *Er
 // assumedRanges is how many ranges a scan has, for costs.
 const assumedRanges = 181
 
-// Ready tells whether all that the program names has a reading; while not, a
+// Ready reports whether all that the program names has a reading; while not, a
 // condition is false and a selected expression null.
 func (p *Program) Ready(e *Env) bool { return e.Have.Has(p.needs) && e.HavePrev.Has(p.prev) }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// overElements gives the formula of any, all, none and one over a list of the
+// overElements returns the formula of any, all, none and one over a list of the
 // schema whose elements are compared with constants; nil if it is something
 // else.
 func (b *builder) overElements(n *ast.BuiltinNode) *formula {
@@ -88,7 +88,7 @@ func (b *builder) anyOf(list int, in interval, negated bool) *formula {
 	return span(b.within(list, in, negated), interval{1, math.Inf(1)})
 }
 
-// countFormula gives the formula of count(list, predicate) within an
+// countFormula returns the formula of count(list, predicate) within an
 // interval, nil if x is something else.
 func (b *builder) countFormula(x node, of interval) *formula {
 	n, ok := x.(*ast.BuiltinNode)

@@ -38,7 +38,7 @@ type kept struct {
 	value float64
 }
 
-// Value gives a value, evaluated once per reading; the slot is its alone.
+// Value returns a value, evaluated once per reading; the slot is its alone.
 func (e *Env) Value(slot int, v *Value) float64 {
 	at := slot / pageSize
 	if at >= len(e.kept) || e.kept[at] == nil {

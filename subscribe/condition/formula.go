@@ -37,7 +37,7 @@ func spanTest(value int, in interval) test {
 	return test{kind: testSpan, value: uint16(value), lo: in.lo, hi: in.hi}
 }
 
-// intervalOf gives the numbers x for which `x op c`; for != those for which
+// intervalOf returns the numbers x for which `x op c`; for != those for which
 // not. Numbers next to c make < and > exact.
 func intervalOf(op string, c float64) (in interval, negated, ok bool) {
 	in = interval{math.Inf(-1), math.Inf(1)}
@@ -63,7 +63,7 @@ func intervalOf(op string, c float64) (in interval, negated, ok bool) {
 // flipped are the comparisons with left and right exchanged.
 var flipped = map[string]string{"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// formula gives what a condition tests; nil if it has parts that only expr's
+// formula returns what a condition tests; nil if it has parts that only expr's
 // machine knows.
 func (b *builder) formula(n node) *formula {
 	switch n := n.(type) {
@@ -100,7 +100,7 @@ func (b *builder) formula(n node) *formula {
 	return nil
 }
 
-// binaryFormula gives the formula of an operator that it knows.
+// binaryFormula returns the formula of an operator that it knows.
 func (b *builder) binaryFormula(n *ast.BinaryNode) (f *formula, known bool) {
 	switch n.Operator {
 	case "&&", "and", "||", "or":
@@ -160,7 +160,7 @@ func (f *formula) join(p *formula) {
 // exact is how large a whole number may be to be the same as float64.
 const exact = 1 << 53
 
-// compareFormula gives the formula of a value or text compared with a
+// compareFormula returns the formula of a value or text compared with a
 // constant, nil if it is something else.
 func (b *builder) compareFormula(op string, x, y node) *formula {
 	if text, ok := y.(*ast.StringNode); ok {
@@ -194,7 +194,7 @@ func maybeNot(f *formula, negated bool) *formula {
 	return f
 }
 
-// fixed gives the value of a number that no reading changes.
+// fixed returns the value of a number that no reading changes.
 func (b *builder) fixed(n node) (c float64, ok bool) {
 	if !b.types[n].number() || !isFixed(n) {
 		return 0, false
@@ -225,7 +225,7 @@ func isFixed(n node) bool {
 	return false
 }
 
-// textFormula gives the formula of a variable compared with a text.
+// textFormula returns the formula of a variable compared with a text.
 func (b *builder) textFormula(op string, x node, text string) *formula {
 	id, ok := x.(*ast.IdentifierNode)
 	if !ok || op != "==" && op != "!=" {
@@ -241,7 +241,7 @@ func (b *builder) textFormula(op string, x node, text string) *formula {
 	return nil
 }
 
-// inFormula gives the formula of a search in a list of constants, or of a
+// inFormula returns the formula of a search in a list of constants, or of a
 // constant in a list of the schema.
 func (b *builder) inFormula(n *ast.BinaryNode) *formula {
 	if list, ok := b.listNumber(n.Right); ok {

@@ -184,7 +184,7 @@ var parseWords = []struct{ has, say string }{
 	{"wrap predicate", "expected the end of `{ … }` here"},
 }
 
-// quoted gives a name as messages show it.
+// quoted returns a name as messages show it.
 func quoted(name string) string {
 	const most = 40
 	if utf8.RuneCountInString(name) > most {

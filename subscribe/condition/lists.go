@@ -48,7 +48,7 @@ func makeLists() []listAttribute {
 	return all
 }
 
-// list gives what is derived of a list, by its number.
+// list returns what is derived of a list, by its number.
 func (e *Env) list(number int) *derived {
 	if e.lists == nil {
 		e.lists = make([]*derived, len(listTable))
@@ -80,7 +80,7 @@ func (e *Env) list(number int) *derived {
 	return d
 }
 
-// order gives what is derived of a list, sorted.
+// order returns what is derived of a list, sorted.
 func (e *Env) order(number int) *derived {
 	d := e.list(number)
 	if d.ordered == e.stamp && e.stamp != 0 {
@@ -97,7 +97,7 @@ func (e *Env) order(number int) *derived {
 	return d
 }
 
-// low gives the k-th least element from 1, +Inf if there are fewer.
+// low returns the k-th least element from 1, +Inf if there are fewer.
 func (d *derived) low(k int) float64 {
 	if k > len(d.sorted) {
 		return math.Inf(1)
@@ -105,7 +105,7 @@ func (d *derived) low(k int) float64 {
 	return d.sorted[k-1]
 }
 
-// high gives the k-th greatest element from 1, -Inf if there are fewer.
+// high returns the k-th greatest element from 1, -Inf if there are fewer.
 func (d *derived) high(k int) float64 {
 	if k > len(d.sorted) {
 		return math.Inf(-1)

@@ -96,7 +96,7 @@ func (c *checker) binary(n *ast.BinaryNode) (Type, *Error) {
 	return Type{}, c.wrong(n, "the operator %s is not available", quoted(n.Operator))
 }
 
-// fixedInt gives the value of a whole number that no reading changes.
+// fixedInt returns the value of a whole number that no reading changes.
 func fixedInt(n node) (int, bool) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:

@@ -29,7 +29,7 @@ type Access struct {
 	NaN    bool // also what is no number
 }
 
-// Own gives the values of the program's own, numbered from SchemaValues on.
+// Own returns the values of the program's own, numbered from SchemaValues on.
 func (p *Program) Own() []*Value {
 	if p.operands == nil {
 		return nil
@@ -87,7 +87,7 @@ func (pl *planner) guards(start uint8, accesses []Access) (best []Access) {
 	return best[:min(len(best), MostGuards)]
 }
 
-// without tells whether the condition can be true although a test does not
+// without reports whether the condition can be true although a test does not
 // hold.
 func (pl *planner) without(at, test uint8, seen *[mostTests]bool) bool {
 	if at >= endTrue {
@@ -196,7 +196,7 @@ func (pl *planner) weights(t *test) (yes, no float64) {
 	return yes, math.Max(1-yes, least)
 }
 
-// Robots gives the names of which the robot must have one for the condition
+// Robots returns the names of which the robot must have one for the condition
 // to be true; false if any robot's name may do.
 func (p *Program) Robots() (names []string, ok bool) {
 	reached := map[uint8]bool{}

@@ -17,7 +17,7 @@ type Requirement struct {
 // mostRequirements bounds what Requires tells.
 const mostRequirements = 16
 
-// Requires tells what must hold for the condition to be true: what it tells
+// Requires returns what must hold for the condition to be true: what it tells
 // is certain, but not all that is.
 func (p *Program) Requires() []Requirement {
 	pl := planner{program: p}
@@ -58,7 +58,7 @@ func (p *Program) texts(variable int) (texts []string) {
 	return texts
 }
 
-// possible tells whether the condition can be true, from a test on, while a
+// possible reports whether the condition can be true, from a test on, while a
 // variable is a text (known), or none that it is compared with.
 func (p *Program) possible(at uint8, variable int, text string, known bool) bool {
 	var seen [mostTests]bool

@@ -17,7 +17,7 @@ type Interface struct {
 	Attributes []Attribute
 }
 
-// Name gives the name that conditions use.
+// Name returns the name that conditions use.
 func (i *Interface) Name() string { return i.Kind.String() }
 
 // interfaces are what the views have, by kind.

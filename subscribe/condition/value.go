@@ -28,7 +28,7 @@ func (v *Value) Key() string { return v.key }
 // there is no value.
 func (v *Value) Needs() (now, prev view.Kinds) { return v.now, v.prev }
 
-// Read gives the value; Needs must be there.
+// Read returns the value; Needs must be there.
 func (v *Value) Read(e *Env) float64 { return v.read(e) }
 
 // The values of the schema, numbered, and their numbers by key.
@@ -41,7 +41,7 @@ var (
 // numbers from there on, are a program's own.
 func SchemaValues() int { return len(schemaValues) }
 
-// SchemaValue gives a value of the schema by its number.
+// SchemaValue returns a value of the schema by its number.
 func SchemaValue(number int) *Value { return &schemaValues[number] }
 
 func attributeKey(interf, attribute string, prev bool) string {
@@ -200,7 +200,7 @@ type keyer struct {
 	ok    bool
 }
 
-// key gives a value without its evaluation; false if the expression has parts
+// key returns a value without its evaluation; false if the expression has parts
 // that have no key.
 func (b *builder) key(n node) (Value, bool) {
 	k := keyer{ok: true}
@@ -273,7 +273,7 @@ func (b *builder) needs(k *keyer, t Type) {
 	}
 }
 
-// valueOf gives the number of the value that an expression gives, among the
+// valueOf returns the number of the value that an expression gives, among the
 // schema's or the program's own; false if it has none.
 func (b *builder) valueOf(n node) (int, bool) {
 	t := b.types[n]
@@ -305,7 +305,7 @@ func (b *builder) valueOf(n node) (int, bool) {
 	return b.own(v), true
 }
 
-// lengthOf gives the value of len(list).
+// lengthOf returns the value of len(list).
 func (b *builder) lengthOf(n node) (int, bool) {
 	call, ok := n.(*ast.BuiltinNode)
 	if !ok || call.Name != "len" {
@@ -318,7 +318,7 @@ func (b *builder) lengthOf(n node) (int, bool) {
 	return schemaNumbers["len "+listTable[list].key], true
 }
 
-// listNumber gives the number of a list of the schema.
+// listNumber returns the number of a list of the schema.
 func (b *builder) listNumber(n node) (int, bool) {
 	v, ok := b.key(n)
 	if !ok {
@@ -332,7 +332,7 @@ func (b *builder) listNumber(n node) (int, bool) {
 	return 0, false
 }
 
-// own gives the number of a value of the program's own.
+// own returns the number of a value of the program's own.
 func (b *builder) own(v Value) int {
 	for i, o := range b.values {
 		if o.key == v.key {
@@ -343,7 +343,7 @@ func (b *builder) own(v Value) int {
 	return len(schemaValues) + len(b.values) - 1
 }
 
-// ordinal gives the value of the k-th least or greatest element of a list.
+// ordinal returns the value of the k-th least or greatest element of a list.
 func (b *builder) ordinal(list, k int, least bool) int {
 	l := &listTable[list]
 	v := Value{low: 0, high: 8}
@@ -358,7 +358,7 @@ func (b *builder) ordinal(list, k int, least bool) int {
 	return b.own(v)
 }
 
-// within gives the value that counts a list's elements within an interval,
+// within returns the value that counts a list's elements within an interval,
 // or those that are not.
 func (b *builder) within(list int, in interval, not bool) int {
 	l := &listTable[list]

@@ -23,7 +23,7 @@ func newZone(points [][2]float64) (zone, error) {
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// has tells whether a point is in the zone or on its border. Where the border
+// has reports whether a point is in the zone or on its border. Where the border
 // crosses itself, what is inside an odd number of times is inside.
 func (z zone) has(x, y float64) bool {
 	if !finite(x) || !finite(y) {

@@ -248,7 +248,7 @@ func (r *cborReader) broke() bool {
 	return false
 }
 
-// more tells whether element i of a list of n, or of one without a length,
+// more reports whether element i of a list of n, or of one without a length,
 // comes.
 func (r *cborReader) more(info byte, n uint64, i uint64) bool {
 	if r.err != nil {
@@ -305,7 +305,7 @@ func (r *cborReader) simple(info byte, n uint64) {
 	}
 }
 
-// halfFloat gives the value of an IEEE 754 half.
+// halfFloat returns the value of an IEEE 754 half.
 func halfFloat(bits uint16) float64 {
 	sign, exponent, fraction := 1.0, int(bits>>10&0x1f), float64(bits&0x3ff)
 	if bits>>15 == 1 {

@@ -210,7 +210,7 @@ func (o *object) field(key string) string {
 	return o.path + "." + key
 }
 
-// id gives the message's id for the answer, if it has one.
+// id returns the message's id for the answer, if it has one.
 func (o *object) id() string {
 	var id string
 	if json.Unmarshal(o.fields["id"], &id) != nil || len(id) > MaxID {

@@ -53,7 +53,7 @@ func skipBlanks(text []byte, i int) int {
 	return i
 }
 
-// skipValue gives the end of the value that begins at i.
+// skipValue returns the end of the value that begins at i.
 func skipValue(text []byte, i int) int {
 	depth := 0
 	for i < len(text) {
@@ -87,7 +87,7 @@ func skipValue(text []byte, i int) int {
 	return min(i, len(text))
 }
 
-// unquote gives what a JSON string says.
+// unquote returns what a JSON string says.
 func unquote(text []byte) string {
 	if len(text) >= 2 && bytes.IndexByte(text, '\\') < 0 {
 		return string(text[1 : len(text)-1])

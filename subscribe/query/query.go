@@ -158,7 +158,7 @@ func (q *Query) Choose(i player.Interface) Choice {
 	return Nothing
 }
 
-// WantsRobot tells whether anything is asked of a robot.
+// WantsRobot reports whether anything is asked of a robot.
 func (q *Query) WantsRobot(name string) bool {
 	for _, sub := range q.subs {
 		if sub.WantsRobot(name) {
@@ -168,7 +168,7 @@ func (q *Query) WantsRobot(name string) bool {
 	return false
 }
 
-// Kinds gives the kinds of views that the conditions name, in order; none if
+// Kinds returns the kinds of views that the conditions name, in order; none if
 // one of them names none, so that every reading tests it.
 func (q *Query) Kinds() (kinds []view.Kind) {
 	var all view.Kinds
@@ -186,7 +186,7 @@ func (q *Query) Kinds() (kinds []view.Kind) {
 	return kinds
 }
 
-// inside tells whether a time is asked for. One that is no number is.
+// inside reports whether a time is asked for. One that is no number is.
 func (q *Query) inside(time float64) bool {
 	return !(q.config.From != nil && time < *q.config.From) && !(q.config.To != nil && time > *q.config.To)
 }

@@ -72,7 +72,7 @@ func (r *Robot) Up(world string, devices []*player.Device, continued bool) {
 	r.session.Up(devices)
 }
 
-// covers tells whether all of the session's devices are among some.
+// covers reports whether all of the session's devices are among some.
 func (r *Robot) covers(devices []*player.Device) bool {
 	for _, d := range r.devices {
 		if !has(devices, d) {

@@ -21,7 +21,7 @@ const (
 
 var reasonNames = [NumReasons]string{"no_view", "no_geometry", "no_configuration", "stands_aside", "part_of_scan", "bad_payload"}
 
-// String gives the reason's name, for metrics.
+// String returns the reason's name, for metrics.
 func (r Reason) String() string { return reasonNames[r] }
 
 // device is what a Robot knows of one of its devices.

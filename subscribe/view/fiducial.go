@@ -55,7 +55,7 @@ func (f *Fiducial) read(m player.Reading, _ View) bool {
 	return true
 }
 
-// height gives the z of a point from its distance and that in the plane.
+// height returns the z of a point from its distance and that in the plane.
 func height(distance, flat float64) float64 {
 	if distance == flat {
 		return 0
@@ -79,7 +79,7 @@ func height(distance, flat float64) float64 {
 	return z
 }
 
-// least gives the place of the least value that is a number; -1 if there is
+// least returns the place of the least value that is a number; -1 if there is
 // none.
 func least(values []float64) int {
 	at := -1

@@ -103,7 +103,7 @@ func TestRealReadings(t *testing.T) {
 	}
 }
 
-// readingsOf gives a device's readings of a capture by their time.
+// readingsOf returns a device's readings of a capture by their time.
 func readingsOf(t *testing.T, capture, device string) map[float64]map[string]any {
 	t.Helper()
 	c, err := playertest.Load("../../testdata/captures", capture)
@@ -137,7 +137,7 @@ func readingsOf(t *testing.T, capture, device string) map[float64]map[string]any
 	return out
 }
 
-// printedBy gives what the real client library printed of a device's readings.
+// printedBy returns what the real client library printed of a device's readings.
 func printedBy(t *testing.T, capture, device string) (all []map[string]any) {
 	t.Helper()
 	b, err := os.ReadFile("../../testdata/captures/" + capture + ".json")
@@ -160,7 +160,7 @@ func printedBy(t *testing.T, capture, device string) (all []map[string]any) {
 	return all
 }
 
-// at gives what is at a path.
+// at returns what is at a path.
 func at(v any, path []string) (any, bool) {
 	if len(path) == 0 {
 		return v, true

@@ -138,7 +138,7 @@ func describe[T any, P interface {
 	return k
 }
 
-// String gives the name that conditions use.
+// String returns the name that conditions use.
 func (k Kind) String() string { return kindTable[k].name }
 
 // Doc says what it is.
@@ -156,7 +156,7 @@ type Kinds uint32
 // Set is the set of k alone.
 func (k Kind) Set() Kinds { return 1 << k }
 
-// Has tells whether all kinds of o are in s.
+// Has reports whether all kinds of o are in s.
 func (s Kinds) Has(o Kinds) bool { return s&o == o }
 
 // View is one reading as conditions see it: a *Laser, *Sonar, *Position and so
@@ -208,7 +208,7 @@ type State struct {
 	Coopobject        *Coopobject        `expr:"coopobject"`
 }
 
-// Of gives the view of a kind, nil if there is none.
+// Of returns the view of a kind, nil if there is none.
 func (s *State) Of(k Kind) View { return kindTable[k].get(s) }
 
 // set puts a view where its kind belongs.

@@ -31,7 +31,7 @@ type Laser struct {
 
 func (l *Laser) stamp(time float64, index int) { l.Time, l.Index = time, index }
 
-// bearing gives the bearing of range i in rad.
+// bearing returns the bearing of range i in rad.
 func (l *Laser) bearing(i int) float64 {
 	if len(l.angles) == len(l.Ranges) {
 		return l.angles[i]
@@ -48,7 +48,7 @@ func maximum(m float64) float64 {
 	return math.Inf(1)
 }
 
-// clip gives a range as conditions see it.
+// clip returns a range as conditions see it.
 func clip(r, max float64) float64 {
 	if r >= max || math.IsNaN(r) || math.IsInf(r, 0) {
 		return max
@@ -114,7 +114,7 @@ func (l *Laser) derive() {
 	l.Front, l.Left, l.Right = l.Sector(-30, 30), l.Sector(30, 90), l.Sector(-90, -30)
 }
 
-// extremes gives the number of the nearest range, the nearest and the
+// extremes returns the number of the nearest range, the nearest and the
 // farthest; -1 and none twice if there are no ranges.
 func extremes(ranges []float64, none float64) (nearest int, min, max float64) {
 	if len(ranges) == 0 {
@@ -132,7 +132,7 @@ func extremes(ranges []float64, none float64) (nearest int, min, max float64) {
 	return nearest, min, max
 }
 
-// Sector gives the nearest range between two bearings in degrees,
+// Sector returns the nearest range between two bearings in degrees,
 // counter-clockwise, both included; MaxRange if there is none.
 func (l *Laser) Sector(from, to float64) float64 {
 	s, ok := newSector(from, to)
@@ -159,7 +159,7 @@ func (l *Laser) Sector(from, to float64) float64 {
 	return near
 }
 
-// within gives the ranges whose bearings are from…to rad, first to last
+// within returns the ranges whose bearings are from…to rad, first to last
 // (excluded), for a scan at equal positive steps.
 func (l *Laser) within(from, to float64) (first, last int) {
 	a := math.Ceil((from - edge - l.AngleMin) / l.Resolution)

@@ -28,7 +28,7 @@ func (r *Robot) Pass(d *player.Device, subtype uint8, time float64) (back bool) 
 	return back
 }
 
-// givesReading tells whether messages of a subtype are readings: not those
+// givesReading reports whether messages of a subtype are readings: not those
 // that describe the device, or complete a scan.
 func givesReading(i player.Interface, subtype uint8) bool {
 	switch i {

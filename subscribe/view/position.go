@@ -56,7 +56,7 @@ func (p *Position) read(m player.Reading, _ View) bool {
 // length is that of a vector.
 func length(x, y, z float64) float64 { return math.Hypot(math.Hypot(x, y), z) }
 
-// Distance gives the distance to a point of the plane, in m.
+// Distance returns the distance to a point of the plane, in m.
 func (p *Position) Distance(x, y float64) float64 { return math.Hypot(p.X-x, p.Y-y) }
 
 var positionFields = []field[Position]{

@@ -101,7 +101,7 @@ func (r *Robot) Keep(on bool) {
 // Devices counts the robot's devices.
 func (r *Robot) Devices() int { return len(r.sorted) }
 
-// Have gives the kinds of which some reading stands.
+// Have returns the kinds of which some reading stands.
 func (r *Robot) Have() Kinds { return r.have }
 
 // Skipped counts the messages that gave no reading, for a reason.
@@ -226,7 +226,7 @@ func (r *Robot) give(v *device) {
 	r.out(a)
 }
 
-// Last gives the latest reading of a device again, nil if none stands.
+// Last returns the latest reading of a device again, nil if none stands.
 func (r *Robot) Last(of player.Addr) *Arrival {
 	v := r.devices[address{of.Interf, of.Index}]
 	if v == nil || v.latest == nil {
@@ -258,7 +258,7 @@ func (r *Robot) arrive(v *device) *Arrival {
 	return a
 }
 
-// pick gives the device that stands for its kind beside a reading with an
+// pick returns the device that stands for its kind beside a reading with an
 // index: the one of the same index, else the lowest, of those that have given
 // a reading.
 func pick(list []*device, index uint16) *device {

@@ -101,7 +101,7 @@ func (r *Robot) releaseBefore(v *device, m player.Reading) {
 	}
 }
 
-// mayComplete tells whether a payload with the time of the device's held scan
+// mayComplete reports whether a payload with the time of the device's held scan
 // may complete it; takeScan decides.
 func mayComplete(v *device, payload any) bool {
 	if v.dev.Interf == player.InterfaceLaser {
@@ -120,7 +120,7 @@ func (r *Robot) release(v *device) {
 	r.give(v)
 }
 
-// Holding tells whether a scan waits for completion.
+// Holding reports whether a scan waits for completion.
 func (r *Robot) Holding() bool { return len(r.held) > 0 }
 
 // Flush gives what is held: the input has run dry for now. It says nothing
@@ -131,7 +131,7 @@ func (r *Robot) Flush() {
 	}
 }
 
-// intensitiesOf gives the intensities that a payload consists of.
+// intensitiesOf returns the intensities that a payload consists of.
 func intensitiesOf(payload any) ([]float64, bool) {
 	switch p := payload.(type) {
 	case *iface.RangerDataIntns:
@@ -142,7 +142,7 @@ func intensitiesOf(payload any) ([]float64, bool) {
 	return nil, false
 }
 
-// sameRanges tells whether a laser's payload has the ranges of its last scan.
+// sameRanges reports whether a laser's payload has the ranges of its last scan.
 func (v *device) sameRanges(payload any) bool {
 	last := v.latest
 	if v.scan.held {

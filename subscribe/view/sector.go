@@ -28,7 +28,7 @@ func newSector(from, to float64) (sector, bool) {
 	return sector{from: math.Remainder(from, 360) * (math.Pi / 180), width: width * (math.Pi / 180)}, true
 }
 
-// has tells whether a bearing in rad is in the sector.
+// has reports whether a bearing in rad is in the sector.
 func (s sector) has(bearing float64) bool {
 	d := math.Mod(bearing-s.from, turn)
 	if d < 0 {

@@ -40,7 +40,7 @@ func appendNarrow(dst []byte, f float64) (_ []byte, ok bool) {
 	return appendFixed(dst, m>>(23-exponent), digits, places), true
 }
 
-// shortest gives the decimal digits·10^−places with the fewest digits that
+// shortest returns the decimal digits·10^−places with the fewest digits that
 // reads back as the float64 m·2^−k, 2²³ < m < 2²⁴, and is the nearest to it of
 // those. What reads back differs by no more than half a unit in the last place
 // of the float64, which is 2^−30 of m's unit.
@@ -81,7 +81,7 @@ func integerDigits(n uint64) int {
 	return 0
 }
 
-// nearest gives the integer that is nearest to m·10^places / 2^k, and whether
+// nearest returns the integer that is nearest to m·10^places / 2^k, and whether
 // it reads back as the same float64. A tie between two is left to others.
 func nearest(m uint64, k, places int) (digits uint64, reads, tie bool) {
 	hi, lo := bits.Mul64(m, powers[places])
@@ -134,7 +134,7 @@ func appendFixed(dst []byte, whole, digits uint64, places int) []byte {
 	return dst[:from+places]
 }
 
-// eightDigits gives the eight decimal digits of n < 10⁸ as characters, the
+// eightDigits returns the eight decimal digits of n < 10⁸ as characters, the
 // first in the lowest byte. It halves all parts at once: into two of four
 // digits, four of two and eight of one; a part's quotient by 100 or 10 is a
 // product and a shift.

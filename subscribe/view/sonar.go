@@ -52,7 +52,7 @@ func (s *Sonar) derive() {
 	}
 }
 
-// bearing gives the bearing of element i in rad, NaN if the geometry does not
+// bearing returns the bearing of element i in rad, NaN if the geometry does not
 // know it.
 func (s *Sonar) bearing(i int) float64 {
 	if i >= len(s.elements) {
@@ -61,7 +61,7 @@ func (s *Sonar) bearing(i int) float64 {
 	return s.elements[i].Yaw
 }
 
-// Sector gives the nearest range between two bearings in degrees,
+// Sector returns the nearest range between two bearings in degrees,
 // counter-clockwise, both included; the maximum if there is none.
 func (s *Sonar) Sector(from, to float64) float64 {
 	near := s.maxRange

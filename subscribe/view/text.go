@@ -20,7 +20,7 @@ func setText(dst *string, b []byte) {
 	}
 }
 
-// shortened gives a text up to the first NUL, not longer than longestText.
+// shortened returns a text up to the first NUL, not longer than longestText.
 func shortened(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
 	if len(s) <= longestText {

@@ -64,7 +64,7 @@ func (w *Wifi) read(m player.Reading, _ View) bool {
 // longestLinkText, in bytes, is what a link's texts have at most.
 const longestLinkText = 32
 
-// linkText gives a text of a link as Player can have it.
+// linkText returns a text of a link as Player can have it.
 func linkText(list []string, i int) string {
 	if i >= len(list) {
 		return ""

@@ -33,7 +33,7 @@ var (
 	unescape  = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n")
 )
 
-// Parse gives the families in their order. What is said twice, stands beside
+// Parse returns the families in their order. What is said twice, stands beside
 // its family, or does not add up is an error.
 func Parse(text string) ([]Family, error) {
 	if !utf8.ValidString(text) || !strings.HasSuffix(text, "\n") {
@@ -98,7 +98,7 @@ func Parse(text string) ([]Family, error) {
 	return families[1:], nil
 }
 
-// takes tells whether samples of a name are the family's.
+// takes reports whether samples of a name are the family's.
 func (f *Family) takes(name string) bool {
 	if f.Type != "histogram" {
 		return name == f.Name

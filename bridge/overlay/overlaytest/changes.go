@@ -82,7 +82,7 @@ func (p *client) toldChange(m *overlay.Notify) {
 	}
 }
 
-// changed tells what is wrong with the states that a client was told last; "" if
+// changed returns what is wrong with the states that a client was told last; "" if
 // nothing. In the end all robots are up and have given readings.
 func (p *client) changed() string {
 	if p.changes.lost || !p.c.changesHold {

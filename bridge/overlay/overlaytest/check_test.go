@@ -26,7 +26,7 @@ func (s *schedule) hops(p *client) (n uint64) {
 	return n
 }
 
-// quietNow tells whether nothing is new that a roam would bring with it.
+// quietNow reports whether nothing is new that a roam would bring with it.
 func (s *schedule) quietNow(p *client) bool {
 	if !s.calm || s.away > 0 || p.session == "" || p.anonymous || s.limited && s.behind(p) { // small inboxes may not have what is to be handed over
 		return false
@@ -45,7 +45,7 @@ func (s *schedule) quietNow(p *client) bool {
 	return keys == len(p.nums)
 }
 
-// behind tells whether a source has given what the client has not had.
+// behind reports whether a source has given what the client has not had.
 func (s *schedule) behind(p *client) bool {
 	for word, num := range p.nums {
 		if t := s.truth[p.key(word)]; t != nil && t.last > num {
@@ -93,7 +93,7 @@ func (s *schedule) quiet(what string, change func(), price messages) {
 	s.marks["quiet "+what]++
 }
 
-// complete tells what a client still lacks; "" if nothing.
+// complete returns what a client still lacks; "" if nothing.
 func (s *schedule) complete(p *client) string {
 	if !p.connected() {
 		return "it is not attached"
@@ -291,7 +291,7 @@ func (s *schedule) nothingStray() {
 	}
 }
 
-// anyPassable tells whether what is retained are numbers that were passed over
+// anyPassable reports whether what is retained are numbers that were passed over
 // towards the client. It cannot acknowledge them: what came over a connection
 // before counts once the connection in use has gone that far.
 func (s *schedule) anyPassable(k overlay.KeyInfo) bool {

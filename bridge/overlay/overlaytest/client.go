@@ -78,7 +78,7 @@ type asked struct {
 	since overlay.Epoch
 }
 
-// isFor tells whether a notification is for the subscription: one of its
+// isFor reports whether a notification is for the subscription: one of its
 // versions has matched, in a set that was not older than its begin.
 func (a *asked) isFor(g given, s *overlay.Subscription) bool {
 	return slices.Contains(a.versions, s) && g.set.Compare(a.since) >= 0
@@ -153,7 +153,7 @@ func (p *client) birth() overlay.Session {
 	return birth
 }
 
-// key gives the key of one of the client's sources.
+// key returns the key of one of the client's sources.
 func (p *client) key(word string) overlay.Key {
 	if of := [2]string{p.name, p.session}; p.keysOf != of {
 		p.keysOf, p.keys = of, map[string]overlay.Key{}
@@ -286,7 +286,7 @@ func isConflict(m any) bool {
 	return is && e.Code == protocol.Conflict
 }
 
-// due tells whether something waits to be processed.
+// due reports whether something waits to be processed.
 func (p *client) due() bool {
 	return p.conn != 0 && (len(p.queue) > 0 || p.again) || p.next != nil && len(p.next.queue) > 0
 }
@@ -340,7 +340,7 @@ func (p *client) detach() {
 
 func (p *client) connected() bool { return p.conn != 0 }
 
-// unstored tells whether the observer, who learns from what is stored, knows
+// unstored reports whether the observer, who learns from what is stored, knows
 // nothing of what a source broker gives the client: it has no id, and is
 // attached there.
 func (p *client) unstored(source overlay.BrokerID) bool {
@@ -618,7 +618,7 @@ func (p *client) mayPass(t *life, word string, seq uint64) {
 	p.c.marks["skipped"]++
 }
 
-// wants gives a subscription that a notification is for and that goes on, "" if there is none.
+// wants returns a subscription that a notification is for and that goes on, "" if there is none.
 func (p *client) wants(g given) string {
 	for _, s := range g.by {
 		if a := p.subs[s.ID]; a != nil && a.isFor(g, s) && a.sub.Keep != protocol.KeepLatest && s.Trigger != protocol.TriggerChange { // a state that it has
@@ -674,7 +674,7 @@ func (p *client) ended(m *protocol.Gap, k overlay.Key) {
 	}
 }
 
-// overflowed tells whether an inbox at an edge has given anything up.
+// overflowed reports whether an inbox at an edge has given anything up.
 func (c *cluster) overflowed() bool {
 	for _, x := range c.brokers {
 		if s := added(x.before, x.b.Stats()); s.Lost[overlay.WhyOverflow]+s.Lost[overlay.WhyExpired] > 0 {

@@ -118,7 +118,7 @@ func (s *seeds) goOn(t *testing.T, length string) {
 	}
 }
 
-// next gives a seed to run, false when there are enough.
+// next returns a seed to run, false when there are enough.
 func (s *seeds) next() (seed uint64, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,7 +45,7 @@ func (c *cluster) stats() (all overlay.Stats) {
 	return all
 }
 
-// chain gives the brokers that a notification of a key passes now.
+// chain returns the brokers that a notification of a key passes now.
 func (c *cluster) chain(k overlay.Key) []int {
 	var chain []int
 	x := c.index(k.Source)

@@ -41,19 +41,19 @@ type Parameter struct {
 // declared with that type panics: a mistake in the workload.
 type Values map[string]any
 
-// Int gives an int parameter.
+// Int returns an int parameter.
 func (v Values) Int(name string) int { return v[name].(int) }
 
-// Float gives a float64 parameter.
+// Float returns a float64 parameter.
 func (v Values) Float(name string) float64 { return v[name].(float64) }
 
-// Duration gives a time.Duration parameter.
+// Duration returns a time.Duration parameter.
 func (v Values) Duration(name string) time.Duration { return v[name].(time.Duration) }
 
-// Text gives a string parameter.
+// Text returns a string parameter.
 func (v Values) Text(name string) string { return v[name].(string) }
 
-// Switch gives a bool parameter.
+// Switch returns a bool parameter.
 func (v Values) Switch(name string) bool { return v[name].(bool) }
 
 // quantile returns the value that the share q of the sorted ones stays below; 0 if

@@ -39,7 +39,7 @@ func newMatchTexts(kind string, selectivity float64, n int) *matchTexts {
 	return t
 }
 
-// random gives the random numbers of the i-th text.
+// random returns the random numbers of the i-th text.
 func (t *matchTexts) random(i int) *rand.Rand {
 	if t.kind == "zipf" && i < len(t.zipf) {
 		i = int(t.zipf[i])
@@ -47,7 +47,7 @@ func (t *matchTexts) random(i int) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(i), 7))
 }
 
-// two gives the two predicates of the i-th text: a robot, "" for any, and a
+// two returns the two predicates of the i-th text: a robot, "" for any, and a
 // threshold on laser.min, in m.
 func (t *matchTexts) two(i int) (robot string, threshold float64, more *rand.Rand) {
 	more = t.random(i)
@@ -63,7 +63,7 @@ func (t *matchTexts) two(i int) (robot string, threshold float64, more *rand.Ran
 	return robot, threshold, more
 }
 
-// text gives the i-th condition.
+// text returns the i-th condition.
 func (t *matchTexts) text(i int) string {
 	robot, threshold, more := t.two(i)
 	switch {

@@ -81,7 +81,7 @@ func (b *playerBench) codec() error {
 	return failed
 }
 
-// fastest gives the shortest time of a call of each, measured in turn.
+// fastest returns the shortest time of a call of each, measured in turn.
 func fastest(f, g func()) (time.Duration, time.Duration) {
 	const rounds, calls = 40, 500
 	one := func(f func()) time.Duration {

@@ -78,7 +78,7 @@ func (s *callboard) publish(robot int) error {
 	return nil
 }
 
-// sample gives the text of a notification.
+// sample returns the text of a notification.
 func (s *callboard) sample(ctx context.Context) ([]byte, error) {
 	if err := s.publish(0); err != nil {
 		return nil, err

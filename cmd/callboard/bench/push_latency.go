@@ -71,7 +71,7 @@ var latencies = []struct {
 	{"latency p50, read", 0.5, true}, {"latency p90, read", 0.9, true}, {"latency p99, read", 0.99, true},
 }
 
-// quantile gives the delay that the share q of the messages stays below.
+// quantile returns the delay that the share q of the messages stays below.
 func (d *delays) quantile(q float64, read bool) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,7 +85,7 @@ func (d *delays) quantile(q float64, read bool) time.Duration {
 // clock is the time that all delays are measured by.
 type clock struct{ start time.Time }
 
-// seconds gives a time as Player does. It is exact to the nanosecond.
+// seconds returns a time as Player does. It is exact to the nanosecond.
 func (c clock) seconds() float64 { return float64(time.Since(c.start)) / float64(time.Second) }
 
 // crowding is who sends to whom.

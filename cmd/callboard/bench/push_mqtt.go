@@ -26,7 +26,7 @@ type mosquitto struct {
 	process    *exec.Cmd
 }
 
-// findMosquitto gives the path of Debian's mosquitto, "" if it is not there.
+// findMosquitto returns the path of Debian's mosquitto, "" if it is not there.
 func findMosquitto() string {
 	if path, err := exec.LookPath("mosquitto"); err == nil {
 		return path
@@ -191,7 +191,7 @@ func (c *mqttClient) publish(topic string, payload []byte) error {
 	return err
 }
 
-// read gives the next packet; the body is valid until the next call.
+// read returns the next packet; the body is valid until the next call.
 func (c *mqttClient) read() (kind byte, body []byte, err error) {
 	frame := 0 // bytes of it that are left
 	if c.framed {

@@ -39,7 +39,7 @@ func durations(all []overlay.Duration) []time.Duration {
 	return out
 }
 
-// frameSize gives the size of frames on a link that is not compressed. Names
+// frameSize returns the size of frames on a link that is not compressed. Names
 // have been told before, as most are on a link that has been up for a while.
 func frameSize() func([]overlay.Message) int {
 	encoder := frame.NewEncoder()

@@ -18,7 +18,7 @@ type Plain struct {
 	Time                    float64 // s
 }
 
-// Env gives the environment for expr.
+// Env returns the environment for expr.
 func (p Plain) Env() map[string]any {
 	at := p.Now.Position
 	env := map[string]any{

@@ -83,7 +83,7 @@ func fillHoles(img *image.Paletted) {
 	}
 }
 
-// inRock tells whether a place in m is rock.
+// inRock reports whether a place in m is rock.
 func inRock(x, y float64) bool {
 	// Bend the plane, so that nothing is straight or round.
 	wx := x + 0.45*fbm(x*0.5+11, y*0.5, 3) + 0.10*fbm(x*2.2, y*2.2+7, 2)
@@ -101,7 +101,7 @@ func inRock(x, y float64) bool {
 	return false
 }
 
-// outsideOf gives the distance from the cave's free space, below 0 within. Where
+// outsideOf returns the distance from the cave's free space, below 0 within. Where
 // parts meet it is rounded.
 func outsideOf(x, y float64) float64 {
 	d := math.Inf(1)
@@ -148,7 +148,7 @@ func noise(x, y float64) float64 {
 func ease(t float64) float64      { return t * t * (3 - 2*t) }
 func mix(a, b, t float64) float64 { return a + (b-a)*t }
 
-// chance gives a corner's value, -1…1.
+// chance returns a corner's value, -1…1.
 func chance(x, y float64) float64 {
 	h := uint64(int64(x))*0x9E3779B97F4A7C15 ^ uint64(int64(y))*0xC2B2AE3D27D4EB4F
 	h ^= h >> 29

@@ -15,7 +15,7 @@ const (
 // scale of the plans, pixels per metre.
 const scale = 50
 
-// Plans gives all plans by the names of their files.
+// Plans returns all plans by the names of their files.
 func Plans() map[string]*image.Paletted {
 	return map[string]*image.Paletted{"cave.png": Cave(), "office.png": Office(), "patrol.png": Patrol()}
 }

@@ -24,7 +24,7 @@ func (b *Broker) signal(s os.Signal) error {
 	return b.process.Process.Signal(s)
 }
 
-// Memory tells how much memory the process has, and had at most in this life,
+// Memory returns how much memory the process has, and had at most in this life,
 // in bytes; 0 where the system does not tell.
 func (b *Broker) Memory() (now, most int64) {
 	if b.process == nil {

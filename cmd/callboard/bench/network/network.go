@@ -126,10 +126,10 @@ func (n *Network) start(ctx context.Context) error {
 	return nil
 }
 
-// Brokers gives the brokers, in their order.
+// Brokers returns the brokers, in their order.
 func (n *Network) Brokers() []*Broker { return n.brokers }
 
-// Links gives the pairs of brokers that are linked, the lower one first.
+// Links returns the pairs of brokers that are linked, the lower one first.
 func (n *Network) Links() [][2]int {
 	var all [][2]int
 	for l := range n.proxies {
@@ -139,13 +139,13 @@ func (n *Network) Links() [][2]int {
 	return all
 }
 
-// Link gives what lies between two brokers.
+// Link returns what lies between two brokers.
 func (n *Network) Link(i, j int) *Proxy { return n.proxies[[2]int{min(i, j), max(i, j)}] }
 
 // Player returns what lies between a robot and the broker that reads it.
 func (n *Network) Player(robot int) *Proxy { return n.players[robot] }
 
-// URLs gives where the brokers serve programs.
+// URLs returns where the brokers serve programs.
 func (n *Network) URLs() []string {
 	urls := make([]string, len(n.brokers))
 	for i, b := range n.brokers {
@@ -184,7 +184,7 @@ func (n *Network) Close() error {
 	return errors.Join(errs...)
 }
 
-// neighbours gives the brokers that a broker is linked with.
+// neighbours returns the brokers that a broker is linked with.
 func (n *Network) neighbours(i int) (all []int) {
 	for _, l := range n.Links() {
 		switch i {

@@ -285,17 +285,17 @@ func (p *Program) gap(e *callboard.Gap) {
 	p.counts.Declared += *e.To - e.From + 1
 }
 
-// Given tells when a robot gave its n-th reading.
+// Given returns when a robot gave its n-th reading.
 func (p *Program) Given(robot, n int) time.Time { return p.network.Robots.When(robot, n) }
 
-// Last gives the last reading of a robot that has come.
+// Last returns the last reading of a robot that has come.
 func (p *Program) Last(robot int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last[robot]
 }
 
-// Counts gives what has been counted so far, without Missing, which Judge finds.
+// Counts returns what has been counted so far, without Missing, which Judge finds.
 func (p *Program) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -62,7 +62,7 @@ func (r *Robots) Given(robot int) int {
 	return len(r.all[robot])
 }
 
-// When tells when a robot gave its n-th reading.
+// When returns when a robot gave its n-th reading.
 func (r *Robots) When(robot, n int) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
