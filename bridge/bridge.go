@@ -161,7 +161,7 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 	p := push.Config{
 		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
 		Page: b.config.Page, World: b.plan, Extra: b.config.Extra, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
-		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
+		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Memory: c.Limits.Memory, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
 	}
 	var err error
 	if b.tls {

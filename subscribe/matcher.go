@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -217,6 +218,10 @@ func (m *Matcher) place(s *snapshot, e *entry, put bool) {
 	robots := e.sub.Spec.Robots
 	plan := e.program.program.Plan("", false)
 	name := strings.Join(robots, "\x00") + "\x01" + strings.Join(e.sub.Allowed, "\x00")
+	if len(name) >= sha256.Size { // a list of names may have a megabyte
+		sum := sha256.Sum256([]byte(name))
+		name = string(sum[:])
+	}
 	use := m.scopes[name]
 	if use == nil {
 		m.scoped++

@@ -191,6 +191,27 @@ func TestEndsWhileInstalled(t *testing.T) {
 	}
 }
 
+// TestRefusedAreForgotten: of subscriptions that the limits have refused nothing
+// is kept, however many a client tries.
+func TestRefusedAreForgotten(t *testing.T) {
+	b := begin(t, nil)
+	b.rest()
+	n := b.node
+	c := n.Connect(&recorded{subscribed: make(chan struct{}, 20_000)}, "test")
+	if err := n.Hello(t.Context(), c, protocol.Hello{}, attach.Grant{Subscribe: true}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 13_000 {
+		err := n.Subscribe(t.Context(), c, protocol.Subscribe{Subscription: protocol.Subscription{ID: fmt.Sprint("s", i), Condition: "laser.min < 100"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept := len(n.conn(overlay.Conn(c)).loads.by); kept < 10_000 || kept > 11_000 {
+		t.Errorf("%d subscriptions are counted; expected the 10,000 that there are, and at most 1,000 that were refused", kept)
+	}
+}
+
 // TestStoppedWhileRestoring: a node that is stopped before an earlier life is
 // back ends without having begun another.
 func TestStoppedWhileRestoring(t *testing.T) {

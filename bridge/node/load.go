@@ -21,10 +21,14 @@ type loads struct {
 // load is what one subscription takes. Until its newest form is known to be in
 // force it counts as the costliest that may be.
 type load struct {
-	newest *overlay.Subscription
-	own    int // of the newest form
+	newest overlay.Hash // the newest form
+	own    int          // what it takes
 	counts int
 }
+
+// maxSpare is how many ids beside as many as a client may have are counted
+// before those go that the state machine has refused.
+const maxSpare = 1000
 
 func (l *loads) put(id string, to load) {
 	l.drop(id)
@@ -48,6 +52,9 @@ func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, p
 		return nil
 	}
 	l := &found.loads
+	if len(l.by) >= max(n.config.Overlay.Subscriptions, 10_000)+maxSpare {
+		n.recount(ctx, c, l, slices.Collect(maps.Keys(l.by)))
+	}
 	p := n.config.Matcher.Admit(l.sum-l.by[sub.ID].counts, program)
 	if p != nil && len(l.by) > 0 {
 		n.recount(ctx, c, l, slices.Collect(maps.Keys(l.by)))
@@ -57,7 +64,7 @@ func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, p
 		return &attach.Problem{Code: p.Code, Message: p.Message, Position: p.Position}
 	}
 	own := program.Load()
-	l.put(sub.ID, load{newest: sub, own: own, counts: max(own, l.by[sub.ID].counts)})
+	l.put(sub.ID, load{newest: sub.Hash(), own: own, counts: max(own, l.by[sub.ID].counts)})
 	return nil
 }
 
@@ -87,10 +94,10 @@ func (n *Node) recount(ctx context.Context, c uint64, l *loads, ids []string) {
 		return
 	}
 	for i, id := range ids {
-		switch was := l.by[id]; inForce[i] {
-		case nil:
+		switch was := l.by[id]; {
+		case inForce[i] == nil:
 			l.drop(id)
-		case was.newest:
+		case inForce[i].Hash() == was.newest:
 			l.put(id, load{newest: was.newest, own: was.own, counts: was.own})
 		}
 	}

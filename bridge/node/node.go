@@ -65,14 +65,15 @@ type Config struct {
 
 	// QueueLength is how many readings may wait for the broker's goroutine
 	// before further ones are dropped, counted and told as overflow. Default
-	// 65,536.
+	// 65,536. With all that they match they take a sixteenth of Overlay.Memory at most.
 	QueueLength int
 }
 
 const (
 	defaultQueue = 65536
-	clientQueue  = 4096 // inputs that may wait before clients are made to
-	chunk        = 512  // inputs between two writes to the store
+	clientQueue  = 4096    // inputs that may wait before clients are made to
+	minQueue     = 1 << 20 // bytes of readings that may wait at least
+	chunk        = 512     // inputs between two writes to the store
 
 	// writtenAtOnce is how many notifications of one step the stepping goroutine
 	// writes itself while nothing else waits for it: that saves waking as many
@@ -177,6 +178,9 @@ func New(c Config) (*Node, error) {
 	}
 	if c.Store != nil {
 		n.kept = c.Store.Changed()
+	}
+	if m := c.Overlay.Memory; m > 0 {
+		n.queue.maxBytes = int(max(m/16, minQueue))
 	}
 	n.measure(cmp.Or(c.Metrics, metric.New()))
 	return n, nil

@@ -19,17 +19,21 @@ type queue[T any] struct {
 
 	soft int // above it post waits
 	hard int // above it offer refuses
+
+	bytes    int // of what was offered and waits
+	maxBytes int // above it offer refuses; 0: no limit
 }
 
 func newQueue[T any](soft, hard int) *queue[T] {
 	return &queue[T]{room: make(chan struct{}), ready: make(chan struct{}, 1), soft: soft, hard: hard}
 }
 
-// offer puts an input in unless the queue is full or closed.
-func (q *queue[T]) offer(in T) bool {
+// offer puts an input of so many bytes in unless the queue is full or closed.
+func (q *queue[T]) offer(in T, bytes int) bool {
 	q.mu.Lock()
-	ok := !q.closed && len(q.waiting) < q.hard
+	ok := !q.closed && len(q.waiting) < q.hard && (q.maxBytes == 0 || q.bytes+bytes <= q.maxBytes || q.bytes == 0)
 	if ok {
+		q.bytes += bytes
 		q.waiting = append(q.waiting, in)
 	}
 	q.mu.Unlock()
@@ -81,7 +85,7 @@ func (q *queue[T]) take(spent []T) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	taken := q.waiting
-	q.waiting = spent[:0]
+	q.waiting, q.bytes = spent[:0], 0
 	if len(taken) >= q.soft || q.watched {
 		q.watched = false
 		close(q.room)
@@ -110,7 +114,7 @@ const few = 256
 func (q *queue[T]) full() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) < few || q.closed {
+	if len(q.waiting) < few && (q.maxBytes == 0 || q.bytes < q.maxBytes/4) || q.closed {
 		return nil
 	}
 	q.watched = true

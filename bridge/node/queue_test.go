@@ -5,16 +5,18 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"callboard/subscribe"
 )
 
 func TestQueueKeepsOrderAndBounds(t *testing.T) {
 	q := newQueue[int](2, 4)
 	for i := range 4 {
-		if !q.offer(i) {
+		if !q.offer(i, 1) {
 			t.Fatalf("no room for %d", i)
 		}
 	}
-	if q.offer(4) {
+	if q.offer(4, 1) {
 		t.Error("a full queue took a reading")
 	}
 	q.must(5)
@@ -56,10 +58,33 @@ func TestPostWaitsForRoom(t *testing.T) {
 		if err := <-posted; !errors.Is(err, errStopped) {
 			t.Errorf("a closed queue gave %v", err)
 		}
-		if q.offer(5) {
+		if q.offer(5, 1) {
 			t.Error("a closed queue took a reading")
 		}
 	})
+}
+
+// TestQueueBytes: readings that many subscriptions match wait in bounded memory,
+// whatever their number; who can wait does so in time.
+func TestQueueBytes(t *testing.T) {
+	q := newQueue[int](2, 1000)
+	q.maxBytes = 100
+	if !q.offer(1, 500) || q.offer(2, 1) {
+		t.Error("expected one that is too large by itself to be taken, and nothing beside it")
+	}
+	q.take(nil)
+	for i, bytes := range []int{20, 5, 75, 1} {
+		if full := q.full() != nil; full != (i > 1) {
+			t.Errorf("before reading %d: who can wait is to wait: %v", i, full)
+		}
+		if taken := q.offer(i, bytes); taken != (i < 3) {
+			t.Errorf("reading %d of %d bytes was taken: %v", i, bytes, taken)
+		}
+	}
+	m := &subscribe.Matched{Reading: make([]byte, 1000), Matches: []subscribe.KeyMatches{{Subscriptions: []subscribe.Match{{Values: make([]byte, 500)}, {}}}}}
+	if bytes := weight(m); bytes < 1600 || bytes > 1700 {
+		t.Errorf("a reading of 1,000 bytes with values of 500 and two matches weighs %d", bytes)
+	}
 }
 
 func TestSetAt(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unsafe"
 
 	"callboard/bridge/overlay"
 	"callboard/bridge/robots"
@@ -15,13 +16,26 @@ import (
 // finds no room is dropped, counted, and told as an overflow of the robot.
 func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
 	it := item{matched: m, robot: robot, decoded: overlay.Instant(n.config.Clock.MicroAt(decoded))}
-	if n.atOnce(&it) || n.queue.offer(it) {
+	if n.atOnce(&it) || n.queue.offer(it, weight(m)) {
 		return
 	}
 	n.dropped.Inc()
 	n.lostMu.Lock()
 	n.lost[robot]++
 	n.lostMu.Unlock()
+}
+
+// weight is what a reading that waits holds in memory, in bytes, about.
+func weight(m *subscribe.Matched) int {
+	const match, key = int(unsafe.Sizeof(subscribe.Match{})), int(unsafe.Sizeof(subscribe.KeyMatches{}))
+	bytes := len(m.Reading) + key*len(m.Matches)
+	for _, k := range m.Matches {
+		bytes += match * len(k.Subscriptions)
+		for i := range k.Subscriptions {
+			bytes += len(k.Subscriptions[i].Values)
+		}
+	}
+	return bytes
 }
 
 // Robot takes what became of a robot.

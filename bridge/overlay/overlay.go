@@ -82,7 +82,7 @@ func New(cfg Config) (*Broker, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &step{cfg: cfg, selectors: selectors{texts: map[string]*selector{}}}
+	s := &step{cfg: cfg, selectors: selectors{keys: map[string]*selector{}}}
 	b := &Broker{
 		step: s,
 		edge: &edge{

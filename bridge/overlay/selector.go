@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"crypto/sha256"
 	"path"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 // selector is the part of a subscription that robots' names must match. Equal
 // ones are shared: an event of a robot asks each once.
 type selector struct {
-	text            string
+	key             string // tells the robots asked for and allowed
 	robots, allowed []string
 	names           []string // robots, if all of them are names and not patterns
 	users           int
@@ -21,8 +22,8 @@ type selector struct {
 
 // selectors are those of all sets of the broker.
 type selectors struct {
-	texts map[string]*selector // by their canonical text
-	event uint64               // counts, so that a selector is asked once an event
+	keys  map[string]*selector
+	event uint64 // counts, so that a selector is asked once an event
 }
 
 func newSelector(sub *Subscription) *selector {
@@ -55,12 +56,16 @@ func matchesAny(patterns []string, name string) bool {
 
 // acquire returns the shared selector of a subscription.
 func (r *selectors) acquire(sub *Subscription) *selector {
-	text := strings.Join(sub.Robots, "\x00") + "\x01" + strings.Join(sub.Allowed, "\x00")
-	s := r.texts[text]
+	key := strings.Join(sub.Robots, "\x00") + "\x01" + strings.Join(sub.Allowed, "\x00")
+	if len(key) >= sha256.Size { // a list of names may have a megabyte
+		sum := sha256.Sum256([]byte(key))
+		key = string(sum[:])
+	}
+	s := r.keys[key]
 	if s == nil {
 		s = newSelector(sub)
-		s.text = text
-		r.texts[text] = s
+		s.key = key
+		r.keys[key] = s
 	}
 	s.users++
 	return s
@@ -68,7 +73,7 @@ func (r *selectors) acquire(sub *Subscription) *selector {
 
 func (r *selectors) giveBack(s *selector) {
 	if s.users--; s.users == 0 {
-		delete(r.texts, s.text)
+		delete(r.keys, s.key)
 	}
 }
 

@@ -81,7 +81,7 @@ func (h Hash) sub(o Hash) Hash {
 // canonical writes the fields in a fixed order, lengths first, defaults
 // spelled out, so that equal subscriptions have equal bytes and others have not.
 func (s *Subscription) canonical() []byte {
-	var b []byte
+	b := make([]byte, 0, s.size()+2*(len(s.Robots)+len(s.Devices))+64)
 	text := func(t string) {
 		b = binary.AppendUvarint(b, uint64(len(t)))
 		b = append(b, t...)

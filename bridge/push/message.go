@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -15,10 +16,16 @@ import (
 )
 
 const (
-	// Messages above protocol.MaxFirst take of maxLarge, which all sessions share:
-	// a client waits for it for largeWait at most.
+	// Messages above protocol.MaxFirst take of maxLarge, which all sessions share
+	// (minLarge where little memory is allowed): a client waits for it for
+	// largeWait at most.
 	maxLarge  = 2 * protocol.MaxHello
+	minLarge  = 16 << 20
 	largeWait = 10 * time.Second
+
+	// Of them maxDecoded bytes are decoded at a time, which takes several times
+	// their memory. No client is waited for meanwhile.
+	maxDecoded = 4 << 20
 
 	// A message must come whole within messageGrace and the time that its bytes
 	// take at minPace, in bytes/s. Inflated bytes count.
@@ -85,6 +92,13 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 		return nil
 	}
 	s.server.metrics.receivedBytes.Add(len(text))
+	if len(text) > protocol.MaxFirst {
+		size := min(int64(len(text)), maxDecoded)
+		if err := s.server.decoded.Acquire(ctx, size); err != nil {
+			return err
+		}
+		defer s.server.decoded.Release(size)
+	}
 	switch err := s.speaker.Receive(ctx, kind == websocket.BinaryMessage, text); {
 	case errors.Is(err, attach.ErrTooLarge):
 		s.tooLarge(protocol.MaxMessage)
@@ -111,13 +125,13 @@ func (s *session) notUTF8() {
 type reading struct {
 	session *session
 	limit   int
-	taken   int64 // of maxLarge
+	taken   int64 // of Server.large
 }
 
-// release gives back what was taken of maxLarge, once the message was dealt with.
+// release gives back what was taken of Server.large, once the message was dealt with.
 func (in *reading) release() { in.session.server.large.Release(in.taken) }
 
-// room takes of maxLarge for a message of so many bytes. It returns how long it
+// room takes of Server.large for a message of so many bytes. It returns how long it
 // waited.
 func (in *reading) room(ctx context.Context, size int) (time.Duration, error) {
 	more := int64(size) - in.taken
@@ -127,6 +141,9 @@ func (in *reading) room(ctx context.Context, size int) (time.Duration, error) {
 	if more = max(more, protocol.MaxFirst); in.session.server.large.TryAcquire(more) {
 		in.taken += more
 		return 0, nil
+	}
+	if in.taken+more > in.session.server.maxLarge {
+		return 0, errNoRoom
 	}
 	began := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, largeWait)
@@ -152,7 +169,7 @@ func (in *reading) read(ctx context.Context, r io.Reader) ([]byte, error) {
 	s.readBy(by)
 	for paced := 0; ; {
 		if len(text) == cap(text) {
-			text = append(text, 0)[:len(text)]
+			text = slices.Grow(text, len(text)) // doubled: append grows large ones by little, and copies as often
 		}
 		n, err := r.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]

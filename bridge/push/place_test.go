@@ -155,6 +155,45 @@ func TestSlowLargeHellos(t *testing.T) {
 	c.expect(welcome)
 }
 
+// Large messages are decoded a few at a time; who says little does not wait for that.
+func TestFewAreDecoded(t *testing.T) {
+	s := start(t, Config{})
+	large, small := s.greeted(t), s.greeted(t)
+	if !s.decoded.TryAcquire(maxDecoded) { // others are being decoded
+		t.Fatal("something is being decoded")
+	}
+	large.send(`{"op":"list","id":"large","what":"brokers"` + strings.Repeat(" ", protocol.MaxFirst) + `}`)
+	for s.large.TryAcquire(s.maxLarge) { // until it has come
+		s.large.Release(s.maxLarge)
+		runtime.Gosched()
+	}
+	for range 50 {
+		small.send(`{"op":"list","id":"small","what":"brokers"}`)
+		small.expect(`{"op":"reply","id":"small","ok":true,"result":[{"token":"","what":"brokers"}]}`)
+	}
+	if s.large.TryAcquire(s.maxLarge) {
+		t.Error("a large message was dealt with while others were being decoded")
+		s.large.Release(s.maxLarge)
+	}
+	s.decoded.Release(maxDecoded)
+	large.expect(`{"op":"reply","id":"large","ok":true,"result":[{"token":"","what":"brokers"}]}`)
+	s.allGivenBack(t)
+	if !s.decoded.TryAcquire(maxDecoded) {
+		t.Error("its bytes are still counted as being decoded")
+	}
+}
+
+// A broker of little memory has little room for large messages: one that takes
+// more is refused at once.
+func TestLittleMemory(t *testing.T) {
+	s := start(t, Config{Memory: 1 << 20})
+	c := s.dial(t, nil, nil)
+	_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":"hello"`+strings.Repeat(" ", minLarge)+`}`))
+	c.expect(`{"op":"error","code":"overloaded","message":"too many large messages come at a time; try again later"}`)
+	c.closed(websocket.CloseTryAgainLater)
+	s.allGivenBack(t)
+}
+
 // What comes at the least pace goes on for as long as it takes; what is slower
 // does not.
 func TestPace(t *testing.T) {

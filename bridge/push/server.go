@@ -53,6 +53,7 @@ type Config struct {
 	PingInterval     time.Duration // between pings; a client silent for three is gone; default 15 s
 	MaxSessions      int           // WebSocket connections at a time that have said hello; default 10,000, a quarter from one address
 	MaxSubscriptions int           // in one hello; default 10,000
+	Memory           int64         // bytes; an eighth is for large messages that come in, 16 to 128 MiB; default 1 GiB
 	Logger           *slog.Logger  // default: discard
 
 	dialects     map[string]attach.Dialect // by path; other ones in tests
@@ -87,6 +88,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.MaxSubscriptions <= 0 {
 		c.MaxSubscriptions = 10_000
 	}
+	if c.Memory <= 0 {
+		c.Memory = 1 << 30
+	}
 	positive(&c.messageGrace, messageGrace)
 	if c.maxHello == 0 {
 		c.maxHello = protocol.MaxHello
@@ -115,6 +119,8 @@ type Server struct {
 	limit        *listener.Limit     // of connections
 	log          *lograte.Log        // of clients
 	large        *semaphore.Weighted // bytes of messages above protocol.MaxFirst
+	maxLarge     int64               // how many there are
+	decoded      *semaphore.Weighted // bytes of them that are being decoded
 
 	sessionContext context.Context // ends when sessions are cut off
 	cutOff         context.CancelFunc
@@ -133,8 +139,9 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{
 		config: c, log: lograte.New(c.Logger), tokens: newTokens(c.Tokens), metrics: newMetrics(c.Metrics),
-		large: semaphore.NewWeighted(maxLarge), sessions: map[*session]struct{}{},
+		maxLarge: min(max(c.Memory/8, minLarge), maxLarge), decoded: semaphore.NewWeighted(maxDecoded), sessions: map[*session]struct{}{},
 	}
+	s.large = semaphore.NewWeighted(s.maxLarge)
 	c.limits.Connections = c.MaxSessions
 	s.limit = listener.New(c.limits)
 	s.measureConnections(c.Metrics)

@@ -216,10 +216,10 @@ func (s *started) allGivenBack(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := s.large.Acquire(ctx, maxLarge); err != nil {
+	if err := s.large.Acquire(ctx, s.maxLarge); err != nil {
 		t.Fatal("some bytes for large messages are still taken")
 	}
-	s.large.Release(maxLarge)
+	s.large.Release(s.maxLarge)
 }
 
 func TestSizes(t *testing.T) {

@@ -95,11 +95,12 @@ and --player-cfg add to it.`,
 	}
 }
 
-// boundMemory has the garbage collector work harder where the process takes much
-// more than limits.memory, as GOMEMLIMIT would if it were set.
+// boundMemory has the garbage collector work harder where the process takes more
+// than limits.memory, as GOMEMLIMIT would if it were set. What is beyond it is for
+// messages and readings under way, which are bounded, and for the heap's own order.
 func boundMemory(limit int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(limit + limit/4 + 64<<20)
+		debug.SetMemoryLimit(limit + limit/8 + 32<<20)
 	}
 }
 

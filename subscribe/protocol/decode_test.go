@@ -23,6 +23,8 @@ func TestDecode(t *testing.T) {
 			&Hello{Op: "hello", Client: "c", Token: "t", Attachment: ptr(uint64(3)), Session: "s", Num: map[string]uint64{"a": 5}, Subscriptions: []Subscription{{ID: "x", Condition: "true"}}}},
 		{`{"op":"subscribe","id":"x","condition":"true","robots":["r*"],"devices":["laser:0"],"trigger":"change","min_interval":1.5,"for":2,"select":{"a":"laser.min"},"keep":"latest"}`,
 			&Subscribe{Op: "subscribe", Subscription: Subscription{ID: "x", Condition: "true", Robots: []string{"r*"}, Devices: []string{"laser:0"}, Trigger: "change", MinInterval: 1.5, For: 2, Select: map[string]string{"a": "laser.min"}, Keep: "latest"}}},
+		{`{"op":"subscribe","id":"x","condition":"true","robots":["null","r\u00e9\n","a"],"devices":["r\u00e9","b"]}`,
+			&Subscribe{Op: "subscribe", Subscription: Subscription{ID: "x", Condition: "true", Robots: []string{"null", "ré\n", "a"}, Devices: []string{"ré", "b"}}}},
 		{` {"for":0,"id":"x","op":"update","robots":[]} `, &Update{Op: "update", ID: "x", For: ptr(0.0), Robots: &[]string{}}},
 		{`{"op":"update","id":"x","condition":"true","select":{}}`, &Update{Op: "update", ID: "x", Condition: ptr("true"), Select: &map[string]string{}}},
 		{`{"op":"unsubscribe","id":"x","why":"?"}`, &Unsubscribe{Op: "unsubscribe", ID: "x"}},
@@ -40,6 +42,20 @@ func TestDecode(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", tt.text, diff)
 		}
+	}
+}
+
+// Many names cost little more than their own memory: none of them is decoded by itself.
+func TestManyNames(t *testing.T) {
+	const names = 10_000
+	text := []byte(`{"op":"subscribe","id":"x","condition":"true","robots":["` + strings.Repeat(`robot","`, names-1) + `robot"]}`)
+	allocated := testing.AllocsPerRun(3, func() {
+		if m, problem := Decode(text); problem != nil || len(m.(*Subscribe).Robots) != names {
+			t.Fatal(problem)
+		}
+	})
+	if allocated > 1.1*names {
+		t.Errorf("%d names took %.0f allocations; expected about one for each", names, allocated)
 	}
 }
 
@@ -131,6 +147,8 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"op":"hello","subscriptions":[1]}`, "`subscriptions[0]`: expected an object"},
 		{`{"op":"hello","num":{"a":-1}}`, "`num.a`: this is the number -1; expected a whole number, 0 or more"},
 		{`{"op":"hello","attachment":null}`, "`attachment`: this is null; expected a whole number, 0 or more"},
+		{`{"op":"subscribe","id":"x","condition":"true","robots":["a",null]}`, "`robots[1]`: this is null; expected text"},
+		{`{"op":"subscribe","id":"x","condition":"true","robots":["a",1]}`, "`robots[1]`: this is the number 1; expected text"},
 		{`{"op":"hello","client":"` + strings.Repeat("x", 257) + `"}`, "`client`: 257 bytes; the limit is 256"},
 		{`{"op":"subscribe","condition":"true"}`, "`id`: missing or empty; expected text"},
 		{`{"op":"subscribe","id":"` + strings.Repeat("x", 257) + `"}`, "`id`: 257 bytes; the limit is 256"},

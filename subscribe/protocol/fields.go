@@ -1,11 +1,14 @@
 package protocol
 
 import (
-	"callboard/player/problem"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+
+	"callboard/player/problem"
 )
 
 // fields says how each field is decoded.
@@ -133,8 +136,14 @@ func list(field string, raw json.RawMessage, expected string, each func(field st
 	return nil
 }
 
+// texts decodes a list of texts at once, unless one is wrong or may be (null is
+// none): then one by one, so that the message says which.
 func texts(to *[]string) setter {
 	return func(field string, raw json.RawMessage) *Invalid {
+		if raw[0] == '[' && !bytes.Contains(raw, []byte("null")) && json.Unmarshal(raw, to) == nil {
+			*to = packed(*to)
+			return nil
+		}
 		*to = []string{}
 		return list(field, raw, "a list of texts", func(field string, raw json.RawMessage) *Invalid {
 			var s string
@@ -143,6 +152,16 @@ func texts(to *[]string) setter {
 			return problem
 		})
 	}
+}
+
+// packed puts texts into one piece of memory: there may be 100,000, which stay.
+func packed(texts []string) []string {
+	all := strings.Join(texts, "")
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i], all = all[:len(t)], all[len(t):]
+	}
+	return out
 }
 
 func subscriptions(to *[]Subscription) setter {

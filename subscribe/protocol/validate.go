@@ -104,12 +104,14 @@ func validID(id string) *Invalid {
 
 func validPatterns(field string, patterns []string) *Invalid {
 	for n, p := range patterns {
-		at := fmt.Sprintf("%s[%d]", field, n)
-		if p == "" {
-			return &Invalid{Code: BadMessage, Field: at, Message: "empty; expected a name or pattern"}
+		wrong := ""
+		if _, err := path.Match(p, ""); p == "" {
+			wrong = "empty; expected a name or pattern"
+		} else if err != nil {
+			wrong = fmt.Sprintf("%q is no pattern; expected a name, or one with *, ? or [a-z]", p)
 		}
-		if _, err := path.Match(p, ""); err != nil {
-			return &Invalid{Code: BadMessage, Field: at, Message: fmt.Sprintf("%q is no pattern; expected a name, or one with *, ? or [a-z]", p)}
+		if wrong != "" {
+			return &Invalid{Code: BadMessage, Field: fmt.Sprintf("%s[%d]", field, n), Message: wrong}
 		}
 	}
 	return nil
