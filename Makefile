@@ -33,7 +33,7 @@ build: ## build/callboard
 
 # Packages with properties (rapid) draw from SEED here, so that a change is judged by
 # itself and not by chance; go test alone draws anew each time, and make soak draws more.
-PROPERTIES = $(shell $(GO) list -f '{{$$p := .ImportPath}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p}}{{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}} {{$$p}}{{end}}{{end}}' ./...)
+PROPERTIES = $(shell $(GO) list -f '{{$$p := .ImportPath}}{{range .Imports}}{{if eq . "pgregory.net/rapid"}}{{$$p}} {{end}}{{end}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p}}{{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}} {{$$p}}{{end}}{{end}}' ./...)
 
 test: setup lint build ## everything CI runs: sets up a fresh machine, checks, tests
 	$(GO) test -timeout 20m $(filter-out $(PROPERTIES),$(shell $(GO) list ./...))
