@@ -18,7 +18,7 @@ type edge struct {
 	far      map[Handle]*inbox // of keys whose source is elsewhere
 	renewals []*inbox          // to be renewed at the end of this step, where there is a way
 
-	rosters       map[BrokerID]*roster
+	rosters       map[BrokerID]*roster // this broker's own, which is the source's, among them
 	heardRegistry Instant
 }
 

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -22,9 +23,6 @@ const outPeriods = 3
 // use counts an inbox of a key of a source broker, whose robots are watched
 // while there are such.
 func (b *edge) use(id BrokerID) {
-	if id == b.cfg.ID {
-		return
-	}
 	v := b.rosters[id]
 	if v == nil {
 		v = newRoster(id)
@@ -55,6 +53,8 @@ func (b *edge) passRosters() {
 	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
 		v := b.rosters[id]
 		switch {
+		case id == b.cfg.ID:
+			continue
 		case v.users == 0:
 			if v.version == 0 || !b.network.knows(id) {
 				delete(b.rosters, id)
@@ -85,7 +85,7 @@ func (b *edge) askOthers(v *roster) {
 
 // onAskOther answers with what is known of another source broker's robots.
 func (b *edge) onAskOther(from BrokerID, id BrokerID) {
-	if v := b.rosters[id]; v != nil && v.version > 0 {
+	if v := b.rosters[id]; v != nil && v.version > 0 && id != b.cfg.ID {
 		m := &Robots{Of: id, Version: v.version, Whole: true}
 		for _, name := range v.names {
 			m.Robots = append(m.Robots, *v.robots[name])
@@ -108,7 +108,7 @@ func (b *edge) onOther(m *Robots) {
 // begun another life.
 func (b *edge) watchAgain() {
 	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
-		if v := b.rosters[id]; v.users > 0 {
+		if v := b.rosters[id]; v.users > 0 && id != b.cfg.ID {
 			b.watch(v)
 		}
 	}
@@ -235,18 +235,28 @@ func (s *session) follows(b *edge, id BrokerID) bool {
 // upAt returns the broker that reads a robot and is in reach; nil if the robot, or
 // the device, is away for the session.
 func (b *edge) upAt(s *session, name string) (*roster, *Availability) {
-	own := b.source.roster()
-	if a := own.find(name); a != nil && a.Up {
-		return own, a
-	}
-	for _, in := range s.inboxes {
-		if v := b.rosters[in.key.Source]; v != nil && v.known() && !v.out {
-			if a := v.find(name); a != nil && a.Up {
-				return v, a
-			}
+	for v := range b.rostersOf(s) {
+		if a := v.find(name); a != nil && a.Up && v.known() && !v.out {
+			return v, a
 		}
 	}
 	return nil, nil
+}
+
+// rostersOf lists the rosters that a client is told by: that of the robots of this
+// broker, and those of the source brokers that it has keys at.
+func (b *edge) rostersOf(s *session) iter.Seq[*roster] {
+	return func(yield func(*roster) bool) {
+		if !yield(b.rosters[b.cfg.ID]) {
+			return
+		}
+		for i, in := range s.inboxes {
+			id := in.key.Source
+			if id != b.cfg.ID && (i == 0 || s.inboxes[i-1].key.Source != id) && !yield(b.rosters[id]) {
+				return
+			}
+		}
+	}
 }
 
 // tellState tells a client the difference between what a robot is and what the
@@ -331,11 +341,8 @@ func (b *edge) tellRoster(s *session, v *roster, seen uint64) {
 
 // tellRosters does so for all source brokers that the session has keys at.
 func (b *edge) tellRosters(s *session, seen func(BrokerID) uint64) {
-	b.tellRoster(s, b.source.roster(), seen(b.cfg.ID))
-	for i, in := range s.inboxes {
-		if i == 0 || s.inboxes[i-1].key.Source != in.key.Source {
-			b.tellRoster(s, b.rosters[in.key.Source], seen(in.key.Source))
-		}
+	for v := range b.rostersOf(s) {
+		b.tellRoster(s, v, seen(v.broker))
 	}
 }
 

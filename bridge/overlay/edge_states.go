@@ -92,7 +92,7 @@ func (b *edge) settleStates(s *session) {
 	for id, of := range s.states { // a list to be sorted: order decides nothing
 		for robot, st := range of {
 			_, away := s.away[robot]
-			v := b.rosterOf(st.source)
+			v := b.rosters[st.source]
 			if v != nil && s.subs[id] != nil && (st.over == 0 && away && v.out || st.over != 0 && !away && !v.out) {
 				due = append(due, [2]string{id, robot})
 			}
@@ -103,7 +103,7 @@ func (b *edge) settleStates(s *session) {
 		id, robot := d[0], d[1]
 		st := s.states[id][robot]
 		if st.over != 0 {
-			b.askAgain(s, b.rosterOf(st.source), robot)
+			b.askAgain(s, b.rosters[st.source], robot)
 		} else if !s.unsent(st.source) {
 			b.tellInPlace(s, st, id)
 		}
@@ -238,7 +238,7 @@ func (b *edge) askAnew(in *inbox, it Item) {
 // askAll does so for all of a source broker's robots that are up, if the client's
 // edge before is dead and the client has not said which it takes for away.
 func (b *edge) askAll(s *session, id BrokerID) {
-	v := b.rosterOf(id)
+	v := b.rosters[id]
 	if v == nil || !v.known() || v.out || s.listed || !b.hears(s, id) {
 		return
 	}

@@ -76,15 +76,10 @@ func (b *edge) unfollow(s *session) {
 
 // noteSeen notes up to where the client was told, for when it is not here.
 func (b *edge) noteSeen(s *session) {
-	note := func(v *roster) {
-		if v == nil || !v.known() || !b.hears(s, v.broker) || s.upTo[v.broker] == v.version {
-			return
+	for v := range b.rostersOf(s) {
+		if v.known() && b.hears(s, v.broker) && s.upTo[v.broker] != v.version {
+			b.recordTold(s, v.broker, v.version, "", false)
 		}
-		b.recordTold(s, v.broker, v.version, "", false)
-	}
-	note(b.source.roster())
-	for _, in := range s.inboxes {
-		note(b.rosters[in.key.Source])
 	}
 }
 
@@ -105,7 +100,7 @@ func (b *edge) awaitTold(s *session, free bool) {
 // that was nothing, all that changes from now on is to be told.
 func (b *edge) await(s *session, id BrokerID) {
 	s.awaits[id] = awaitPeriods
-	if v := b.rosterOf(id); v != nil && v.known() && s.upTo[id] == 0 {
+	if v := b.rosters[id]; v != nil && v.known() && s.upTo[id] == 0 {
 		s.toldUpTo(id, v.version)
 	}
 }
@@ -173,16 +168,9 @@ func (s *session) noteTold(id BrokerID, attachment uint64) {
 // source broker's robots.
 func (b *edge) settleTold(s *session, id BrokerID) {
 	delete(s.awaits, id)
-	if v := b.rosterOf(id); v != nil {
+	if v := b.rosters[id]; v != nil {
 		b.tellRoster(s, v, s.upTo[id])
 	}
-}
-
-func (b *edge) rosterOf(id BrokerID) *roster {
-	if id == b.cfg.ID {
-		return b.source.roster()
-	}
-	return b.rosters[id]
 }
 
 // handTold hands over what the client of a session was told, to the edge where

@@ -116,6 +116,8 @@ func New(cfg Config) (*Broker, error) {
 		},
 		registry: newRegistry(s),
 	}
+	b.source.own.users = 1 // for good
+	b.edge.rosters[cfg.ID] = &b.source.own
 	b.edge.source, b.edge.network, b.edge.registry = b.source, b.network, b.registry
 	b.source.edge, b.source.network = b.edge, b.network
 	b.network.edge, b.network.source, b.network.registry = b.edge, b.source, b.registry

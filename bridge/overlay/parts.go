@@ -33,7 +33,6 @@ type edgeToSource interface {
 	outlive(Key) Stamp
 
 	// Watch and Told.
-	roster() *roster
 	onAgain(*StateAgain)
 	statesOf(Key) []HeldState
 	givePassing(q *sequence, r *Reading, names []protocol.Matched) (seq uint64, given bool)

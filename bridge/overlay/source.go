@@ -169,9 +169,6 @@ func (b *source) present() Stamp { return b.stamp }
 // canMatch reports whether a robot that this broker reads can match a subscription.
 func (b *source) canMatch(sub *sub) bool { return b.robots.anyCanMatch(sub) }
 
-// roster returns the roster of the robots that this broker reads.
-func (b *source) roster() *roster { return &b.own }
-
 // takeHome gives a key to a session here, whose set is the key's from now on.
 func (b *source) takeHome(q *sequence, in *inbox, members *set, passing bool) {
 	e := b.entries[q.handle]
