@@ -77,10 +77,10 @@ func (b *edge) dropFar(in *inbox) {
 	}
 }
 
-// edgeSubscribe subscribes at a key's source, which is elsewhere. The change is that
+// subscribeFar subscribes at a key's source, which is elsewhere. The change is that
 // of the set from the one that the session had before; missing, if it is not nil,
 // says that the source is to see the subscribe.
-func (b *edge) edgeSubscribe(s *session, k Key, num uint64, before Hash, change *SetChange, missing *Missing) {
+func (b *edge) subscribeFar(s *session, k Key, num uint64, before Hash, change *SetChange, missing *Missing) {
 	r := b.network.routeOf(k)
 	if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1
 		b.attachedElsewhere(s, r.epoch)
@@ -121,7 +121,7 @@ func (b *edge) beginFar(s *session, k Key) {
 	if s.anySub(func(sub *sub) bool { return sub.since != Epoch{} }) {
 		missing = &Missing{}
 	}
-	b.edgeSubscribe(s, k, 0, s.hash, nil, missing)
+	b.subscribeFar(s, k, 0, s.hash, nil, missing)
 }
 
 // renew subscribes again, all the way to the source, and names what is missing.

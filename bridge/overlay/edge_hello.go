@@ -323,7 +323,7 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 			in.ended = true
 			b.addInbox(s, in)
 		case r.source != b.cfg.ID:
-			b.edgeSubscribe(s, key, r.num, before, nil, nil)
+			b.subscribeFar(s, key, r.num, before, nil, nil)
 		case q != nil && !q.ended && s.local == nil && r.num <= q.outside:
 			b.adopt(q, s, r.num, nil)
 			q.inbox.told, q.inbox.resumed = r.num, r.num
@@ -354,7 +354,7 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 // goOn is the subscribe of a key that the session has an inbox of here (S3).
 func (b *edge) goOn(s *session, in *inbox, before Hash, change *SetChange) {
 	if in.far != nil && !in.ended {
-		b.edgeSubscribe(s, in.key, in.buf.num, before, change, nil)
+		b.subscribeFar(s, in.key, in.buf.num, before, change, nil)
 	}
 }
 

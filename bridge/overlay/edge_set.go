@@ -175,7 +175,7 @@ func (b *edge) changeElsewhere(s *session, before Hash, drop []string, put []*su
 			if c == nil {
 				c = change(before, drop, put)
 			}
-			b.edgeSubscribe(s, in.key, in.buf.num, before, c, nil)
+			b.subscribeFar(s, in.key, in.buf.num, before, c, nil)
 		}
 	}
 	b.lookUp(s)

@@ -30,7 +30,7 @@ var mutants = []mutant{
 		from: "known && newest.Compare(m.Epoch) > 0 { // S1", to: "known && num > 1<<60 && newest.Compare(m.Epoch) > 0 {"},
 	{rule: "S1: a source broker without the route compares with its store", in: "source.epochOf",
 		from: "		return e.epoch, e.buf.num, true", to: "		return Epoch{}, e.buf.num, true"},
-	{rule: "S1: the client itself is stale", in: "edge.edgeSubscribe",
+	{rule: "S1: the client itself is stale", in: "edge.subscribeFar",
 		from: "if r != nil && r.epoch.Compare(s.epoch) > 0 { // S1", to: "if r != nil && s.epoch.Attachment == 0 && r.epoch.Compare(s.epoch) > 0 {",
 		survives: "hello refuses what is not above the newest attachment of the keys that it lists; of another key the newer edge renews, which takes the route back"},
 	{rule: "S2: seen", in: "network.onSubscribe",
