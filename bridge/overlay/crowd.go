@@ -8,14 +8,14 @@ import "slices"
 // that is away counts like any other, until its session ends.
 type crowd struct{ sequences []*sequence }
 
-// note adds an inbox to the crowd if it is more than half full.
+// note adds a sequence to the crowd if it is more than half full.
 func (b *step) note(q *sequence) {
 	if b.fuller(q, 2) && !slices.Contains(b.crowd.sequences, q) {
 		b.crowd.sequences = append(b.crowd.sequences, q)
 	}
 }
 
-// fuller reports whether an inbox is fuller than a part of its limits.
+// fuller reports whether a sequence is fuller than a part of an inbox's limits.
 func (b *step) fuller(q *sequence, part int) bool {
 	return q.buf.count > b.cfg.Inbox.Count/part || q.buf.bytes > b.cfg.Inbox.Bytes/part
 }

@@ -343,7 +343,7 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 		b.follow(in)
 	}
 	again = again || slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID })
-	q, _, _ := b.source.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) // the client has not been told of it yet
+	q, _ := b.source.home(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID}) // the client has not been told of it yet
 	if s.local != nil || !again && q == nil {
 		return back
 	}
@@ -360,7 +360,7 @@ func (b *edge) goOn(s *session, in *inbox, before Hash, change *SetChange) {
 
 func (b *edge) emptyInbox(s *session, key Key, num uint64) *inbox {
 	in := &inbox{sequence: b.newSequence(key, s.set, num), session: s, told: num, resumed: num}
-	in.inbox, in.passing = in, s.anonymous
+	in.inbox, in.anonymous = in, s.anonymous
 	return in
 }
 

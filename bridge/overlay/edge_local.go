@@ -14,7 +14,7 @@ func (b *edge) enter(s *session, tell []*sub) {
 	if b.network.isDead(key) { // its session ended, and is said again
 		key.Stamp = b.source.outlive(key)
 	}
-	if q, epoch, _ := b.source.home(key); q != nil {
+	if q, epoch := b.source.home(key); q != nil {
 		switch {
 		case q.inbox != nil:
 		case epoch.Compare(s.epoch) < 0:
@@ -40,8 +40,7 @@ func (b *edge) change(s *session, drop []string, put, tell []*sub) {
 // adopt takes a key home whose client has attached here (S5, or S4 after a crash):
 // what the source retains becomes its inbox.
 func (b *edge) adopt(q *sequence, s *session, num uint64, tell []*sub) {
-	_, _, revision := b.source.home(q.key)
-	drop, put := b.takeBirths(s, q.members, revision)
+	drop, put := b.takeBirths(s, q.members, b.source.revision(q))
 	in := &inbox{session: s}
 	b.source.takeHome(q, in, s.set, s.anonymous)
 	s.local = in

@@ -13,10 +13,11 @@ import "callboard/subscribe/protocol"
 type edgeToSource interface {
 	// Subscribe, and the fetch that comes with it: a key is made, is changed, or comes
 	// home.
-	home(Key) (q *sequence, epoch Epoch, revision uint64)
-	subscribe(in *inbox, k Key, epoch Epoch, members *set, passing bool, tell []*sub)
+	home(Key) (*sequence, Epoch)
+	revision(*sequence) uint64
+	subscribe(in *inbox, k Key, epoch Epoch, members *set, anonymous bool, tell []*sub)
 	update(q *sequence, epoch Epoch, drop []string, put, tell []*sub)
-	takeHome(q *sequence, in *inbox, members *set, passing bool)
+	takeHome(q *sequence, in *inbox, members *set, anonymous bool)
 	// Fetch: the client has attached elsewhere.
 	retain(*sequence)
 	retained(Key) *sequence

@@ -7,17 +7,17 @@ import "callboard/subscribe/protocol"
 // an edge sends from it. Where both are one broker it is one: what waits for a
 // client is kept, bounded, conflated and stored once.
 type sequence struct {
-	key     Key
-	word    string // the key's source, to the client
-	handle  Handle // in records; 0: not stored
-	own     bool   // it is numbered here
-	passing bool   // its client has no id and is attached here: it is not stored
-	ended   bool   // no more comes: after what is here the client is told that the sequence has ended
-	members *set   // the session's if the edge is here, else the entry's
-	buf     buffer
-	points  setPoints // by which sets items were tested
-	outside uint64    // of an own one: the highest number that anyone beside this broker can know of
-	inbox   *inbox    // that sends from it; nil: the edge is elsewhere
+	key       Key
+	word      string // the key's source, to the client
+	handle    Handle // in records; 0: not stored
+	own       bool   // it is numbered here
+	anonymous bool   // its client has no id and is attached here: it is not stored
+	ended     bool   // no more comes: after what is here the client is told that the sequence has ended
+	members   *set   // the session's if the edge is here, else the entry's
+	buf       buffer
+	points    setPoints // by which sets items were tested
+	outside   uint64    // of an own one: the highest number that anyone beside this broker can know of
+	inbox     *inbox    // that sends from it; nil: the edge is elsewhere
 
 	asked    uint64 // changes of an own one's set that the matcher was told
 	answered uint64 // of them
@@ -75,7 +75,7 @@ func (b *step) pass(q *sequence, i int) {
 // stored reports whether the key outlives a crash: a client without id that is
 // attached here does not.
 func (q *sequence) stored() bool {
-	return q.handle != 0 && !q.passing
+	return q.handle != 0 && !q.anonymous
 }
 
 // bound lets the newest item conflate what waits before it, and gives up the

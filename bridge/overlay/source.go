@@ -138,13 +138,16 @@ func (b *source) live(k Key) *entry {
 	return nil
 }
 
-// home returns its sequence, and the epoch and the revision of its set.
-func (b *source) home(k Key) (q *sequence, epoch Epoch, revision uint64) {
+// home returns its sequence, and the epoch of its set.
+func (b *source) home(k Key) (*sequence, Epoch) {
 	if e := b.live(k); e != nil {
-		return e.sequence, e.epoch, e.set
+		return e.sequence, e.epoch
 	}
-	return nil, Epoch{}, 0
+	return nil, Epoch{}
 }
+
+// revision returns that of a key's set, as it was installed last.
+func (b *source) revision(q *sequence) uint64 { return b.entries[q.handle].set }
 
 // retained returns the sequence of a key here whose edge is elsewhere; nil if there is
 // none.
@@ -170,18 +173,18 @@ func (b *source) present() Stamp { return b.stamp }
 func (b *source) canMatch(sub *sub) bool { return b.robots.anyCanMatch(sub) }
 
 // takeHome gives a key to a session here, whose set is the key's from now on.
-func (b *source) takeHome(q *sequence, in *inbox, members *set, passing bool) {
+func (b *source) takeHome(q *sequence, in *inbox, members *set, anonymous bool) {
 	e := b.entries[q.handle]
 	b.freeSet(e.members)
 	e.members, e.seen = members, b.now
-	b.lend(e, in, passing)
+	b.lend(e, in, anonymous)
 	e.buf.unsend()
 }
 
 // retain keeps a key whose edge is elsewhere from now on, with its set.
 func (b *source) retain(q *sequence) {
 	e := b.entries[q.handle]
-	e.inbox, e.passing = nil, false
+	e.inbox, e.anonymous = nil, false
 	b.recordEntry(e)
 	for _, old := range e.members.sorted() {
 		b.record(&EntrySubscription{Handle: e.handle, Born: old.born, Subscription: old.Subscription})
@@ -265,17 +268,17 @@ func (b *source) recordEntry(e *entry) {
 
 // subscribe makes a key for a session here (S7), with its whole set; the matcher is
 // asked how many robots match those of tell.
-func (b *source) subscribe(in *inbox, key Key, epoch Epoch, members *set, passing bool, tell []*sub) {
+func (b *source) subscribe(in *inbox, key Key, epoch Epoch, members *set, anonymous bool, tell []*sub) {
 	e := b.newEntry(key, members, epoch)
-	b.lend(e, in, passing)
+	b.lend(e, in, anonymous)
 	b.recordEntry(e)
 	b.install(e, true, nil, members.sorted(), tell)
 }
 
 // lend has an inbox here send from what an entry retains.
-func (b *source) lend(e *entry, in *inbox, passing bool) {
+func (b *source) lend(e *entry, in *inbox, anonymous bool) {
 	in.sequence = e.sequence
-	e.inbox, e.passing = in, passing
+	e.inbox, e.anonymous = in, anonymous
 }
 
 // drop takes a key out of the local registry, with all it retained.
