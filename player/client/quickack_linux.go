@@ -11,8 +11,12 @@ import (
 // writes and leaves Nagle's algorithm on; with delayed acknowledgements each
 // round then takes 40 ms.
 func quickack(conn net.Conn) func() {
-	raw := socketOf(conn)
-	if raw == nil {
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		return func() {}
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
 		return func() {}
 	}
 	set := func(fd uintptr) {
