@@ -127,7 +127,7 @@ func (b *edge) tellInPlace(s *session, st *farState, id string) {
 	}
 	no := false
 	r := *st.reading
-	r.Arrived, r.refs = 0, 0
+	r.Arrived, r.refs, r.bare = 0, 0, nil
 	seq, given := b.source.givePassing(in.sequence, &r, []protocol.Matched{{ID: id, State: &no, Values: st.values}})
 	if !given {
 		return

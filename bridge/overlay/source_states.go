@@ -49,12 +49,13 @@ func (t trueStates) remove(id, robot string) {
 	}
 }
 
-// of lists a robot's true states by device, each list by subscription: what one
-// notification can say of them.
+// of lists a robot's true states by device and by what their subscriptions get of a
+// reading, each list by subscription: what one notification can say of them.
 func (t trueStates) of(robot string) (all [][]protocol.Matched, readings []*Reading) {
 	type device struct {
-		interf string
-		index  int
+		interf            string
+		index             int
+		reading, messages bool
 	}
 	no := false
 	at := map[device]int{}
@@ -63,7 +64,8 @@ func (t trueStates) of(robot string) (all [][]protocol.Matched, readings []*Read
 		if st == nil {
 			continue
 		}
-		d := device{st.reading.Interface, st.reading.Index}
+		named := []protocol.Matched{{ID: id, State: &no, Values: st.values}}
+		d := device{st.reading.Interface, st.reading.Index, protocol.WantsReading(named), protocol.WantsMessages(named)}
 		i, known := at[d]
 		if !known {
 			i = len(all)
@@ -72,7 +74,7 @@ func (t trueStates) of(robot string) (all [][]protocol.Matched, readings []*Read
 		if st.reading.Time > readings[i].Time {
 			readings[i] = st.reading
 		}
-		all[i] = append(all[i], protocol.Matched{ID: id, State: &no, Values: st.values})
+		all[i] = append(all[i], named...)
 	}
 	return all, readings
 }
@@ -113,7 +115,7 @@ func (b *source) endStatesOf(e *entry, robot string) {
 	}
 	for i, names := range all {
 		again := *readings[i]
-		again.Arrived, again.refs = 0, 0
+		again.Arrived, again.refs, again.bare = 0, 0, nil
 		if names = e.liveNames(names, e.set); len(names) == 0 {
 			continue
 		}

@@ -122,7 +122,7 @@ func (c *cluster) observe(i int, r overlay.Record) {
 			if t == nil || h.Seq != t.last+1 {
 				failf("%s gives %v out of turn", brokerName(i), h)
 			}
-			g := given{reading: string(r.Reading.JSON), names: h.Names, set: c.epochs[keys[h.Handle]]}
+			g := given{reading: numberOf(r.Reading), names: h.Names, set: c.epochs[keys[h.Handle]]}
 			n, _ := strconv.Atoi(g.reading)
 			for _, test := range c.tested[n] {
 				if test.handle == h.Handle && named(h.Names, test.sub.ID) {
@@ -350,6 +350,7 @@ func (p *client) unstored(source overlay.BrokerID) bool {
 func (p *client) subscription(id string, every int, keep string) *overlay.Subscription {
 	s := &overlay.Subscription{}
 	s.ID, s.Condition, s.Keep = id, strings.Repeat("x", every), keep
+	s.Messages = every%2 == 0
 	return s
 }
 
@@ -524,6 +525,13 @@ func (p *client) notified(m *overlay.Notify) {
 	if m.Seq-m.Skipped != wire+1 {
 		failf("%s: %s #%d with %d skipped, but the last one was %d", p.name, m.Source, m.Seq, m.Skipped, wire)
 	}
+	if protocol.WantsReading(m.Subscriptions) && string(m.Reading.JSON) != numberOf(m.Reading) ||
+		protocol.WantsMessages(m.Subscriptions) && string(m.Reading.Messages) != numberOf(m.Reading) {
+		failf("%s: %s #%d carries %q and the messages %q, for %v", p.name, m.Source, m.Seq, m.Reading.JSON, m.Reading.Messages, ids(m.Subscriptions))
+	}
+	if m.Reading.Messages != nil {
+		p.c.marks["notified with messages"]++
+	}
 	k := p.key(m.Source)
 	t := p.c.truth[k]
 	if t == nil && p.unstored(k.Source) {
@@ -536,9 +544,9 @@ func (p *client) notified(m *overlay.Notify) {
 	if t == nil {
 		failf("%s: %s is no sequence", p.name, m.Source)
 	}
-	life, ok := t.lifeOf(m.Seq, string(m.Reading.JSON))
+	life, ok := t.lifeOf(m.Seq, numberOf(m.Reading))
 	if !ok {
-		failf("%s: %s #%d is reading %s, given was %s", p.name, m.Source, m.Seq, m.Reading.JSON, t.given(m.Seq).reading)
+		failf("%s: %s #%d is reading %s, given was %s", p.name, m.Source, m.Seq, numberOf(m.Reading), t.given(m.Seq).reading)
 	}
 	for seq := max(wire, num) + 1; seq < m.Seq && !t.oldSet; seq++ {
 		p.mayPass(t.at(life), m.Source, seq)

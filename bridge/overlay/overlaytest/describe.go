@@ -43,7 +43,7 @@ func describeInput(in overlay.Input) string {
 	case *overlay.RobotState:
 		return fmt.Sprintf("robot %s is %s", in.Robot, in.State)
 	case *overlay.Matched:
-		text := fmt.Sprintf("matched %s", in.Reading.JSON)
+		text := fmt.Sprintf("matched %s", numberOf(in.Reading))
 		for _, h := range in.Hits {
 			text += fmt.Sprintf(" %d by %d", h.Handle, h.Set)
 			for _, n := range h.Names {
@@ -78,7 +78,7 @@ func describeOutput(out overlay.Output) string {
 	case *overlay.Frame:
 		return fmt.Sprintf("to %v: %s", o.To, describeAll(o.Messages))
 	case *overlay.Notify:
-		return fmt.Sprintf("notify %s #%d skipped %d reading %s %v", o.Source, o.Seq, o.Skipped, o.Reading.JSON, ids(o.Subscriptions))
+		return fmt.Sprintf("notify %s #%d skipped %d reading %s %v", o.Source, o.Seq, o.Skipped, numberOf(o.Reading), ids(o.Subscriptions))
 	case *overlay.Send:
 		switch m := o.Message.(type) {
 		case *protocol.Gap:
@@ -148,7 +148,7 @@ func Describe(m overlay.Message) string {
 		for _, h := range m.Hits {
 			hits = append(hits, fmt.Sprintf("%s #%d %v", describeKey(h.Key), h.Seq, ids(h.Names)))
 		}
-		return fmt.Sprintf("notify reading %s: %s", m.Reading.JSON, strings.Join(hits, ", "))
+		return fmt.Sprintf("notify reading %s: %s", numberOf(m.Reading), strings.Join(hits, ", "))
 	case *overlay.FetchMessage:
 		return fmt.Sprintf("fetch %s %s num %d", describeKey(m.Key), describeEpoch(m.Epoch), m.Num)
 	case *overlay.ReplayMessage:

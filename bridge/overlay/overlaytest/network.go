@@ -486,10 +486,17 @@ func (c *cluster) publish(i int) {
 func (c *cluster) match(i int, test func(*testedSet, *overlay.Subscription, int) (protocol.Matched, bool)) {
 	var hits []overlay.Hit
 	var tests []tested
+	number := strconv.AppendInt(nil, int64(c.reading), 10)
+	reading := &overlay.Reading{Robot: robotName(i), Interface: "laser", Time: float64(c.reading)}
 	for _, s := range c.brokers[i].sets {
 		hit := overlay.Hit{Handle: s.handle, Set: s.set}
 		for _, sub := range s.subs {
 			if named, matches := test(s, sub, c.reading); matches {
+				if sub.Messages {
+					named.Values, reading.Messages = protocol.NoValues, number
+				} else {
+					reading.JSON = number
+				}
 				hit.Names = append(hit.Names, named)
 				tests = append(tests, tested{s.handle, sub})
 			}
@@ -500,9 +507,7 @@ func (c *cluster) match(i int, test func(*testedSet, *overlay.Subscription, int)
 	}
 	if len(hits) > 0 {
 		c.tested[c.reading] = tests
-		c.step(i, &overlay.Matched{Hits: hits, Reading: &overlay.Reading{
-			Robot: robotName(i), Interface: "laser", Time: float64(c.reading), JSON: strconv.AppendInt(nil, int64(c.reading), 10),
-		}})
+		c.step(i, &overlay.Matched{Hits: hits, Reading: reading})
 	}
 	if !c.slow {
 		delete(c.tested, c.reading)
@@ -567,6 +572,14 @@ func (c *cluster) busy() []*way {
 	return c.carry
 }
 
+// numberOf returns a reading's number: its time tells it, whatever it carries.
+func numberOf(r *overlay.Reading) string { return strconv.Itoa(int(r.Time)) }
+
+// copied returns a reading as another broker, or a store, has it.
+func copied(r *overlay.Reading) *overlay.Reading {
+	return &overlay.Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON, Messages: r.Messages}
+}
+
 // clone gives a frame as the link's other end reads it: readings of its own.
 func clone(messages []overlay.Message) []overlay.Message {
 	if !slices.ContainsFunc(messages, carriesReadings) {
@@ -578,7 +591,8 @@ func clone(messages []overlay.Message) []overlay.Message {
 			return nil
 		}
 		if readings[r] == nil {
-			readings[r] = &overlay.Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON, Arrived: r.Arrived}
+			readings[r] = copied(r)
+			readings[r].Arrived = r.Arrived
 		}
 		return readings[r]
 	}
@@ -588,12 +602,12 @@ func clone(messages []overlay.Message) []overlay.Message {
 		case *overlay.NotifyMessage:
 			all = append(all, &overlay.NotifyMessage{Reading: own(m.Reading), Hits: slices.Clone(m.Hits)})
 		case *overlay.ReplayMessage:
-			copied := *m
-			copied.Items = slices.Clone(m.Items)
-			for i := range copied.Items {
-				copied.Items[i].Reading = own(copied.Items[i].Reading)
+			again := *m
+			again.Items = slices.Clone(m.Items)
+			for i := range again.Items {
+				again.Items[i].Reading = own(again.Items[i].Reading)
 			}
-			all = append(all, &copied)
+			all = append(all, &again)
 		default:
 			all = append(all, m)
 		}
@@ -615,9 +629,8 @@ func keep(r overlay.Record) overlay.Record {
 	if !ok {
 		return r
 	}
-	reading := *g.Reading
 	return &overlay.GivenRecord{
-		Reading: &overlay.Reading{Robot: reading.Robot, Interface: reading.Interface, Index: reading.Index, Time: reading.Time, JSON: reading.JSON},
+		Reading: copied(g.Reading),
 		At:      g.At, Hits: slices.Clone(g.Hits),
 	}
 }

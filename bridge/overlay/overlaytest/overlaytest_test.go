@@ -33,7 +33,7 @@ var kinds = []struct {
 	kind  Kind
 	marks []string // hard cases that the schedules must reach
 }{
-	{"no faults", NoFaults, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "robot up", "robot away", "robot overflow"}},
+	{"no faults", NoFaults, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "notified with messages", "robot up", "robot away", "robot overflow"}},
 	{"faults", Faults, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "intruders", "taken over", "repeated", "out of reach"}},
 	{"old store", OldStore, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "paused", "went back", "ends"}},
 	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "intruders", "taken over", "paused", "stores lost", "stores torn", "ends"}},

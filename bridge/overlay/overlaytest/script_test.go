@@ -152,7 +152,7 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 	case "hear":
 		p := s.client(f[1])
 		p.told = func(m *overlay.Notify) {
-			p.heard = append(p.heard, fmt.Sprintf("%s #%d, reading %s, of%s", p.key(m.Source).Source, m.Seq, m.Reading.JSON, ofNames(m.Subscriptions)))
+			p.heard = append(p.heard, fmt.Sprintf("%s #%d, reading %s, of%s", p.key(m.Source).Source, m.Seq, numberOf(m.Reading), ofNames(m.Subscriptions)))
 		}
 	case "hold":
 		s.hold(s.broker(f[1]))

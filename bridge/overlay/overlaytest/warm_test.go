@@ -74,8 +74,7 @@ func (c *cluster) follower(x *broker, records []overlay.Record) *overlay.Broker 
 func own(in overlay.Input) overlay.Input {
 	switch in := in.(type) {
 	case *overlay.Matched:
-		r := in.Reading
-		return &overlay.Matched{Hits: in.Hits, Reading: &overlay.Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON}}
+		return &overlay.Matched{Hits: in.Hits, Reading: copied(in.Reading)}
 	case *overlay.FrameReceived:
 		return &overlay.FrameReceived{Neighbour: in.Neighbour, Session: in.Session, Messages: clone(in.Messages)}
 	}
