@@ -26,7 +26,7 @@ func (t *trueStates) note(r *Reading, names []protocol.Matched, seq uint64) {
 		switch {
 		case n.State == nil:
 		case *n.State:
-			t.put(n.ID, r.of(names[i:i+1]), n.Values, seq)
+			t.put(n.ID, r, n.Values, seq)
 		default:
 			t.remove(n.ID, r.Robot)
 		}
@@ -40,7 +40,7 @@ func (t *trueStates) put(id string, r *Reading, values []byte, seq uint64) {
 	if (*t)[id] == nil {
 		(*t)[id] = map[string]*trueState{}
 	}
-	(*t)[id][r.Robot] = &trueState{r, values, seq}
+	(*t)[id][r.Robot] = &trueState{r.of([]protocol.Matched{{Values: values}}), values, seq}
 }
 
 func (t trueStates) remove(id, robot string) {
@@ -198,7 +198,7 @@ func (b *source) giveAgain(e *entry, again *StateAgain) {
 			continue
 		}
 		r := *st.reading
-		r.Arrived, r.refs = 0, 0
+		r.Arrived, r.refs, r.bare = 0, 0, nil
 		if names := e.liveNames([]protocol.Matched{{ID: id, State: &yes, Values: st.values}}, e.set); len(names) > 0 {
 			b.giveOr(e, &r, names)
 		}

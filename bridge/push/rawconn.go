@@ -27,7 +27,7 @@ const sendBuffer = 64 << 10
 const chunk = 16 << 10
 
 // rawConn is the connection under a WebSocket. The WebSocket library reads
-// from it; after the handshake only the session's writer writes to it, and
+// from it; after the handshake only who has the outbox's turn writes to it, and
 // what the library would write (close frames for what it cannot read) is
 // dropped: the session sends its own, in order.
 type rawConn struct {
