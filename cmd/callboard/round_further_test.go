@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -18,6 +20,7 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 	"callboard/player/playerlog"
+	"callboard/player/run"
 	"callboard/player/server"
 	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
@@ -130,10 +133,40 @@ func TestSameAnswersOfEveryInterface(t *testing.T) {
 	if diff := cmp.Diff(live, queried(t, file("broker.mcap"), subscriptions)); diff != "" {
 		t.Errorf("the live run (-) and a query of the MCAP file from the broker (+) differ:\n%s", diff)
 	}
+	if diff := cmp.Diff(bodiesIn(t, file("player.mcap")), bodiesIn(t, file("broker.mcap"))); diff != "" {
+		t.Errorf("the recording of the Player server (-) and that of the broker (+) hold other messages:\n%s", diff)
+	}
 	held := matched(t, slices.DeleteFunc(live, func(line string) bool { return c.unheld(line) }))
 	for _, name := range []string{"player.log", "broker.log"} {
 		if diff := cmp.Diff(held, matched(t, queried(t, file(name), subscriptions))); diff != "" {
 			t.Errorf("the live run (-) and a query of %s (+) match other readings:\n%s", name, diff)
+		}
+	}
+}
+
+// bodiesIn lists the messages of a recording, to the bit.
+func bodiesIn(t *testing.T, name string) (all []string) {
+	t.Helper()
+	f, err := run.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Reader(run.Options{Bodies: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			slices.Sort(all) // a broker holds scans back
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Kind == run.Data {
+			all = append(all, fmt.Sprintf("%s %s %d at %g: %x", rec.Robot, rec.Device, rec.Header.Subtype, rec.Header.Timestamp, rec.Payload.(*iface.Raw).Body))
 		}
 	}
 }
@@ -214,12 +247,11 @@ func (c *choir) sing() uint64 {
 // when names the reading of a device at a time.
 func when(device string, time float64) string { return fmt.Sprintf("%s %g", device, time) }
 
-// readings reports whether messages of a subtype are readings that a broker can
-// tell all of.
+// readings reports whether messages of a subtype are readings.
 func readings(i player.Interface, subtype uint8) bool {
 	switch i {
 	case player.InterfaceLaser:
-		return subtype == iface.DataLaserScan
+		return subtype == iface.DataLaserScan || subtype == iface.DataLaserScanangle
 	case player.InterfaceCoopobject:
 		return subtype < iface.DataCoopobjectUserDefined || subtype == iface.DataCoopobjectPosition
 	case player.InterfaceIMU:
@@ -271,6 +303,12 @@ func (c *choir) fit(payload any) {
 		p.MaxRange, p.MinAngle, p.MaxAngle = 8, -1, 1
 		p.Resolution = float32(2) / float32(max(len(p.Ranges)-1, 1))
 		p.Intensity = p.Intensity[:0]
+	case *iface.LaserDataScanangle:
+		p.MaxRange, p.Intensity = 8, p.Intensity[:0]
+		p.Angles = make([]float32, len(p.Ranges))
+		for i := range p.Angles {
+			p.Angles[i] = float32(i) / 4
+		}
 	case *iface.JoystickData:
 		p.AxesCount = 3
 	case *iface.PowerData:
