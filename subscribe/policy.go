@@ -65,12 +65,12 @@ func (st *state) step(s *protocol.Subscription, time float64, truth bool) (notif
 	return true, held
 }
 
-// settled tells that readings which do not match change nothing.
+// settled reports that readings which do not match change nothing.
 func (st *state) settled(s *protocol.Subscription) bool {
 	return !st.holds && !st.pending && (trigger(s) != protocol.TriggerChange || st.told && !st.was)
 }
 
-// leave says whether to tell that the robot's going away ends a state.
+// leave reports whether to tell that the robot's going away ends a state.
 func (st *state) leave(s *protocol.Subscription) bool {
 	return trigger(s) == protocol.TriggerChange && st.told && st.was
 }

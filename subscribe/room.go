@@ -36,7 +36,7 @@ func (b *bucket) each(do func(k int, r *room)) {
 	}
 }
 
-// same tells that two buckets are one, as far as tries hold it.
+// same reports that two buckets are one, as far as tries hold it.
 func (b bucket) same(o bucket) bool {
 	return b.kinds == o.kinds && (b.kinds == 0 || &b.rooms[0] == &o.rooms[0])
 }

@@ -131,10 +131,10 @@ func (s *Session) Arrive(r player.Reading) {
 	}
 }
 
-// Holding tells whether something is held that Flush would give.
+// Holding reports whether something is held that Flush would give.
 func (s *Session) Holding() bool { return s.robot.Holding() }
 
-// Flush gives what is held for completion: the input ran dry for now.
+// Flush returns what is held for completion: the input ran dry for now.
 func (s *Session) Flush() {
 	s.begin()
 	defer s.end()
@@ -154,7 +154,7 @@ func (s *Session) Down() {
 	s.devices.Store(new([]player.Addr))
 }
 
-// Find tests a reading and gives how many subscriptions it matches, without
+// Find tests a reading and returns how many subscriptions it matches, without
 // telling: the work of the matcher alone, for measuring. Policies see it.
 func (s *Session) Find(a *view.Arrival) (matches int) {
 	s.begin()
@@ -176,7 +176,7 @@ func (s *Session) end() {
 	s.count()
 }
 
-// Counts tells whether the robot counts among those that sub matches now: it
+// Counts reports whether the robot counts among those that sub matches now: it
 // is one of its robots, has a device that sub asks for, and all interfaces
 // that the condition names have given a reading. Safe for concurrent use.
 func (s *Session) Counts(sub *Subscription) bool {
@@ -231,13 +231,13 @@ func (s *Session) enter(b *bucket) {
 	b.each(func(k int, r *room) { s.rooms[k] = append(s.rooms[k], r) })
 }
 
-// over tells that an entry is not in the snapshot any more.
+// over reports that an entry is not in the snapshot any more.
 func (s *Session) over(e *entry) bool {
 	v := e.ended.Load()
 	return v != 0 && v <= s.snapshot.version
 }
 
-// state gives the policy state of an entry. What has none has seen that its
+// state returns the policy state of an entry. What has none has seen that its
 // condition is false.
 func (s *Session) state(e *entry) *state {
 	st := s.states[e]

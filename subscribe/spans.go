@@ -198,7 +198,7 @@ func (n *spanNode[T]) without(key span) *spanNode[T] {
 	return n.replaced(0, i, i+1, child)
 }
 
-// small tells that two nodes make one that has room left.
+// small reports that two nodes make one that has room left.
 func (n *spanNode[T]) small(beside *spanNode[T]) bool {
 	most := mostItems
 	if n.children != nil {

@@ -138,7 +138,7 @@ func (s *Subscription) tellsFalse() bool { return trigger(&s.Spec) == protocol.T
 // policed reports whether the subscription has state for each robot.
 func (s *Subscription) policed() bool { return s.stateful() || s.Spec.MinInterval > 0 }
 
-// bare tells that a condition that holds is all there is to ask.
+// bare reports that a condition that holds is all there is to ask.
 func (s *Subscription) bare() bool { return !s.policed() && len(s.Spec.Devices) == 0 }
 
 // wantsRobot reports whether the robot is one that the subscription asks for
@@ -188,5 +188,5 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// literal tells that a pattern is a plain name.
+// literal reports that a pattern is a plain name.
 func literal(pattern string) bool { return !strings.ContainsAny(pattern, `*?[\`) }

@@ -162,7 +162,7 @@ func (s *Session) failed(e *entry, message string) {
 	}
 }
 
-// leave tells that states which were true have ended with the robot's going
+// leave reports that states which were true have ended with the robot's going
 // away, and begins all policies anew.
 func (s *Session) leave() {
 	s.found = s.found[:0]

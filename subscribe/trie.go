@@ -99,7 +99,7 @@ func (b *branch[V]) with(edit, key uint64, level uint, v V, added *bool) *branch
 	return b.changed(edit, bit, placed(b.own(edit), b.children, i, next, known), nil)
 }
 
-// own tells that an edit made the branch, and may change it.
+// own reports that an edit made the branch, and may change it.
 func (b *branch[V]) own(edit uint64) bool { return edit != 0 && b.edit == edit }
 
 // changed returns the branch with another child or value at a bit.

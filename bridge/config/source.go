@@ -322,7 +322,7 @@ func (s *scanner) inline(path string, depth int) bool {
 // goEscapes writes TOML's escapes as Go does; it differs in one.
 var goEscapes = strings.NewReplacer(`\\`, `\\`, `\e`, `\x1b`)
 
-// oneLine reads a string of one line and gives what it says, escapes undone as
+// oneLine reads a string of one line and returns what it says, escapes undone as
 // far as keys need them.
 func (s *scanner) oneLine(quote byte) (string, bool) {
 	from := s.pos

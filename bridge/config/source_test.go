@@ -70,7 +70,7 @@ func TestScanPlaces(t *testing.T) {
 	}
 }
 
-// everyPath gives all keys of a decoded document as the scanner names them.
+// everyPath returns all keys of a decoded document as the scanner names them.
 func everyPath(path string, v any, found func(string)) {
 	if list, ok := asList(v); ok {
 		for i, e := range list {

@@ -85,7 +85,7 @@ func (r *roster) forget(now time.Time) {
 	})
 }
 
-// usable says that the client may attach to a broker by its own choice.
+// usable reports whether the client may attach to a broker by its own choice.
 func (r *roster) usable(b *Broker) bool {
 	if b.Configured {
 		return true

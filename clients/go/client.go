@@ -328,7 +328,7 @@ func (c *Client) acknowledgeSoon(conn *connection, s *sequence, wire, before uin
 	}
 }
 
-// full says that a batch of acknowledgements is, or that the broker waits for one.
+// full reports that a batch of acknowledgements is, or that the broker waits for one.
 func (c *Client) full(s *sequence, due uint64) bool {
 	return s.prompt || due >= uint64(c.config.AckCount) || s.bytes >= c.config.AckBytes
 }

@@ -120,7 +120,7 @@ func (c Config) defaulted() (Config, error) {
 	return c, nil
 }
 
-// positive gives *v the default unless it is above zero.
+// positive returns *v the default unless it is above zero.
 func positive[T int | time.Duration](v *T, standard T) {
 	if *v <= 0 {
 		*v = standard

@@ -131,7 +131,7 @@ func expect[T any](p *peer, op string) T {
 	return into
 }
 
-// end reads until the connection's end and gives what came before it.
+// end reads until the connection's end and returns what came before it.
 func (p *peer) end() (texts []string) {
 	p.socket.SetReadDeadline(time.Now().Add(time.Minute))
 	for {
@@ -261,7 +261,7 @@ func next[T Event](r *running) T {
 	}
 }
 
-// attachedTo subscribes to "near" and gives the broker's end.
+// attachedTo subscribes to "near" and returns the broker's end.
 func (r *running) attachedTo(f *fakeBroker, session string) *peer {
 	r.t.Helper()
 	p := f.accept()

@@ -256,7 +256,7 @@ func (m *modelNetwork) attach(p *peer, h *protocol.Hello, knows map[string]bool,
 	return true
 }
 
-// replay gives what the network has of a source that the edge has come to know.
+// replay returns what the network has of a source that the edge has come to know.
 func (m *modelNetwork) replay(p *peer, s *modelState, source string) {
 	from := s.sent[source]
 	if m.hasEnded(source) {
@@ -280,7 +280,7 @@ func (m *modelNetwork) notify(p *peer, s *modelState, source string, seq, skippe
 	m.write(p, notify(source, seq, skipped))
 }
 
-// end tells that a sequence has ended, and gives what follows.
+// end reports that a sequence has ended, and returns what follows.
 func (m *modelNetwork) end(p *peer, s *modelState, source string) {
 	next := m.ended[source]
 	m.write(p, protocol.Gap{Op: protocol.OpGap, Source: source, From: s.sent[source] + 1, Why: "lost", Next: next})
@@ -309,7 +309,7 @@ func (m *modelNetwork) source(host string) string {
 	return word
 }
 
-// publish gives a host's next notification to whoever is attached: also a
+// publish returns a host's next notification to whoever is attached: also a
 // source that is new, but not one that the edge should have been told of.
 func (m *modelNetwork) publish(host string) {
 	m.mu.Lock()

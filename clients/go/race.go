@@ -27,7 +27,7 @@ type raceResult struct {
 }
 
 // first asks brokers in order, the next one when one fails or does not answer
-// for a while, and gives the first connection that stands, and by URL the
+// for a while, and returns the first connection that stands, and by URL the
 // errors of those that failed before. Goroutines that are still dialing end
 // soon after it; running counts them.
 func (c *Client) first(ctx context.Context, urls []string, running *sync.WaitGroup) (*connection, map[string]error) {

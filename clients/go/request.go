@@ -20,7 +20,7 @@ type request struct {
 	answer chan answer // cap 1
 }
 
-// Command sends a command to a robot and gives the result (JSON, may be
+// Command sends a command to a robot and returns the result (JSON, may be
 // empty). It waits for a broker; a connection that is lost before the answer
 // is ErrLost, since a command is never sent twice.
 func (c *Client) Command(ctx context.Context, command Command) (json.RawMessage, error) {

@@ -39,7 +39,7 @@ func (s *sequence) notify(wire *uint64, seq, skipped uint64) (fresh bool, passed
 	return true, skipped, fault
 }
 
-// gap takes a gap's numbers and gives the first one that is news. fresh: the
+// gap takes a gap's numbers and returns the first one that is news. fresh: the
 // gap is to be delivered.
 func (s *sequence) gap(wire *uint64, from, to uint64) (first uint64, fresh bool, fault string) {
 	if from == 0 || to < from {

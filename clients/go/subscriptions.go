@@ -47,7 +47,7 @@ type entry struct {
 	op        *op
 }
 
-// ending says that the program has unsubscribed.
+// ending reports whether the program has unsubscribed.
 func (e *entry) ending() bool { return e.op != nil && e.op.kind == opUnsubscribe }
 
 // welcomed is called when hello is answered: what it did not list has ended,
@@ -238,7 +238,7 @@ func (c *Client) settle(take func()) error {
 	return nil
 }
 
-// current says that conn is in use; else nothing but answers to requests is
+// current reports whether conn is in use; else nothing but answers to requests is
 // taken of it. mu is held.
 func (c *Client) current(conn *connection) error {
 	if c.conn == conn || conn.requests > 0 {
@@ -247,7 +247,7 @@ func (c *Client) current(conn *connection) error {
 	return errReplaced
 }
 
-// abandon gives up an operation whose caller has gone. A new subscription is
+// abandon returns up an operation whose caller has gone. A new subscription is
 // taken back; a change that was sent is waited for by nobody. mu is held.
 func (c *Client) abandon(id string) {
 	e := c.entries[id]

@@ -63,12 +63,12 @@ func (t flagTable) read(argument string) token {
 	return token{name: name, value: value, hasValue: has}
 }
 
-// letter says that s begins with one.
+// letter reports whether s begins with one.
 func letter(s string) bool {
 	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
 
-// plain says that a name has nothing in it that an expression would have
+// plain reports whether a name has nothing in it that an expression would have
 // between its operands.
 func plain(name string) bool {
 	for _, r := range name {

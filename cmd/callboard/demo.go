@@ -234,5 +234,5 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// isTaken says that an address is in use.
+// isTaken reports whether an address is in use.
 func isTaken(err error) bool { return errors.Is(err, errInUse) }

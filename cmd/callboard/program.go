@@ -98,7 +98,7 @@ func (c command) cli() *cli.Command {
 	return made
 }
 
-// run carries out the arguments (without the program's name) and gives the
+// run carries out the arguments (without the program's name) and returns the
 // exit code.
 func (p *program) run(ctx context.Context, arguments []string) int {
 	app := p.app()
@@ -194,12 +194,12 @@ func (p *program) logger(c *cli.Context) (*slog.Logger, error) {
 	}
 }
 
-// colours says that w is a terminal that may be coloured.
+// colours reports whether w is a terminal that may be coloured.
 func (p *program) colours(w io.Writer) bool {
 	return p.terminal(w) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
 }
 
-// terminal says that w is one.
+// terminal reports whether w is one.
 func (p *program) terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

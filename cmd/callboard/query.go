@@ -237,7 +237,7 @@ func (q *querier) open(ctx context.Context, files []string) error {
 	return nil
 }
 
-// has tells whether a file is open already under the robots' own names.
+// has reports whether a file is open already under the robots' own names.
 func (q *querier) has(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(q.sources, func(s search.Source) bool {

@@ -299,7 +299,7 @@ func (d *drawing) paths() panel {
 	return panel{p, px(pathHigh), false}
 }
 
-// square gives a metre the same length in x and y.
+// square returns a metre the same length in x and y.
 func square(p *plot.Plot) {
 	const shape = float64(drawnWidth-110) / (pathHigh - 90)
 	if !(p.X.Min <= p.X.Max) || !(p.Y.Min <= p.Y.Max) {

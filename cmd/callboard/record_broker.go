@@ -208,7 +208,7 @@ func (b *brokerSource) tell(r *brokerRobot, rec run.Record) {
 	b.put(&rec)
 }
 
-// begin tells that a robot is up, with its devices.
+// begin records that a robot is up, with its devices.
 func (b *brokerSource) begin(r *brokerRobot) {
 	up := run.Record{Kind: run.Up}
 	for _, d := range r.devices {

@@ -73,7 +73,7 @@ func TestSameAnswers(t *testing.T) {
 }
 
 // liveRun simulates three robots that drive about, reads them with a broker and
-// records them, and gives the notifications.
+// records them, and returns the notifications.
 func liveRun(t *testing.T, outputs []string) []string {
 	t.Helper()
 	p := &program{stdout: t.Output(), stderr: t.Output(), getenv: func(string) string { return "" }}

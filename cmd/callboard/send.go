@@ -62,7 +62,7 @@ Velocities are in m/s and rad/s, poses in m and rad. Commands:
 	}
 }
 
-// commandArguments gives numbers as such, all else as text.
+// commandArguments returns numbers as such, all else as text.
 func commandArguments(texts []string) []any {
 	args := make([]any, len(texts))
 	for i, text := range texts {

@@ -111,7 +111,7 @@ func printGateway(w io.Writer, b *bridge.Bridge) {
 	}
 }
 
-// gatewayTaken says that it is the gateway's address that is in use.
+// gatewayTaken reports whether it is the gateway's address that is in use.
 func gatewayTaken(err error) bool {
 	var taken *gateway.TakenError
 	return errors.As(err, &taken)

@@ -139,7 +139,7 @@ func subscription(c *cli.Context, condition string, minInterval, hold time.Durat
 // comparison.
 var named = regexp.MustCompile(`^\s*([A-Za-z_][A-Za-z0-9_]*)\s*=([^=].*|)$`)
 
-// selection gives the name and the expression of a --select; the name of a
+// selection returns the name and the expression of a --select; the name of a
 // bare expression is its text.
 func selection(text string) (name, expression string) {
 	if m := named.FindStringSubmatch(strings.ReplaceAll(text, "\n", " ")); m != nil {

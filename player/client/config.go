@@ -86,10 +86,10 @@ type Device struct {
 // Handler takes what a session brings. All calls come from the goroutine that
 // Run runs in, one at a time; while one lasts nothing is read.
 type Handler interface {
-	// Up tells that the session stands: its devices in the server's order,
+	// Up reports that the session stands: its devices in the server's order,
 	// with their geometry as far as it is known.
 	Up(devices []Device)
-	// Changed tells that a device's geometry or configuration was learned or
+	// Changed reports that a device's geometry or configuration was learned or
 	// has changed, or that a device was opened after Up.
 	Changed(d Device)
 	// Message hands over a DATA message of an opened device. payload is a
@@ -97,14 +97,14 @@ type Handler interface {
 	// table does not know it; it is valid during the call. Geometry messages
 	// come here too, after Changed.
 	Message(h player.Header, payload any)
-	// Round tells that for now nothing more waits: a pulled round is complete,
+	// Round reports that for now nothing more waits: a pulled round is complete,
 	// or a server that pushes has sent nothing for 100 ms after data that made
 	// the handler wait for it (Config.Holding).
 	Round()
-	// Overflow tells that the server's queue for us was full and how many
+	// Overflow reports that the server's queue for us was full and how many
 	// messages it dropped since the last round.
 	Overflow(lost uint64)
-	// Down tells that the session has ended, or that an attempt to begin one has
+	// Down reports that the session has ended, or that an attempt to begin one has
 	// failed, and why. Run tries again, unless its context has ended.
 	Down(err error)
 }
@@ -120,10 +120,10 @@ type Relay interface {
 	// Data hands over a DATA message of an open device as it came, before
 	// Handler.Message. body is valid during the call.
 	Data(h player.Header, body []byte)
-	// Burst tells that what had arrived together has been handed over, if Data
+	// Burst reports that what had arrived together has been handed over, if Data
 	// was called since the Burst before.
 	Burst()
-	// Down tells that the session has ended, as Handler.Down does, before it.
+	// Down reports that the session has ended, as Handler.Down does, before it.
 	Down()
 }
 

@@ -33,7 +33,7 @@ func askers(t *testing.T, check func(a *asker)) {
 	})
 }
 
-// ask gives the request as it arrived.
+// ask returns the request as it arrived.
 func (a *asker) ask(name string) player.Message {
 	a.t.Helper()
 	go getPose(a.running, name, a.results)
@@ -45,7 +45,7 @@ func (a *asker) ask(name string) player.Message {
 	return m[0]
 }
 
-// drain gives the requests that have arrived, and keeps probes apart.
+// drain returns the requests that have arrived, and keeps probes apart.
 func (a *asker) drain() (requests []player.Message) {
 	for len(a.held) > 0 {
 		if m := <-a.held; isProbe(m) {

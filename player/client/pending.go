@@ -166,8 +166,8 @@ func (p *pending) abandon(x *exchange) {
 	x.giveUp(time.Now())
 }
 
-// expired returns up the session's own exchanges and those of Pass that are
-// overdue and gives what is to be told of it; and tells when the next one will
+// expired gives up the session's own exchanges and those of Pass that are
+// overdue and returns what is to be told of it; and tells when the next one will
 // be.
 func (p *pending) expired(now time.Time) (late []exchange, next time.Time) {
 	p.mu.Lock()
@@ -185,7 +185,7 @@ func (p *pending) expired(now time.Time) (late []exchange, next time.Time) {
 	return late, next
 }
 
-// postpone gives what waits more time.
+// postpone returns what waits more time.
 func (p *pending) postpone(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,7 +37,7 @@ func newReader(conn net.Conn) *reader {
 	return &reader{conn: conn, ack: quickack(conn), buf: make([]byte, readSize)}
 }
 
-// banner reads the 32 bytes that a server sends first, and gives the version
+// banner reads the 32 bytes that a server sends first, and returns the version
 // in them.
 func (r *reader) banner(ctx context.Context, deadline time.Time) (string, error) {
 	conn := deadlines.New(r.conn)
@@ -161,7 +161,7 @@ func (r *reader) makeRoom() {
 	}
 }
 
-// trim gives a large buffer back that has not been needed for a while.
+// trim returns a large buffer back that has not been needed for a while.
 func (r *reader) trim(now time.Time) {
 	if len(r.buf) > keepSize && r.partial() < readSize/2 && now.Sub(r.big) > 10*time.Second {
 		small := make([]byte, readSize)

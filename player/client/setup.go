@@ -199,7 +199,7 @@ func (s *session) advance(now time.Time) error {
 	return nil
 }
 
-// known tells that what the task asks for has come without its answer: in a
+// known reports that what the task asks for has come without its answer: in a
 // DATA message.
 func (t *task) known() bool {
 	switch {

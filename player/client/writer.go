@@ -61,7 +61,7 @@ func (w *writer) pass(h player.Header, body []byte) error {
 	return nil
 }
 
-// room tells whether n more bytes may be queued. w.mu is held.
+// room reports whether n more bytes may be queued. w.mu is held.
 func (w *writer) room(n int, own bool) error {
 	switch {
 	case w.err != nil:

@@ -34,7 +34,7 @@ func (u up) Round()                     {}
 func (u up) Overflow(uint64)            {}
 func (u up) Down(error)                 {}
 
-// serve serves drivers and gives a client with them.
+// serve serves drivers and returns a client with them.
 func serve(t *testing.T, drivers ...server.Driver) *client.Client {
 	t.Helper()
 	pipe := server.NewPipeListener("map", 0)

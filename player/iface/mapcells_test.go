@@ -12,7 +12,7 @@ import (
 )
 
 // cellsOf pastes the tiles that a client got into a map of its size, as the
-// client library does, and gives it in runs of equal cells.
+// client library does, and returns it in runs of equal cells.
 func cellsOf(t *testing.T, c *capture, width, height int) []any {
 	grid := make([]int8, width*height)
 	var cells []int8

@@ -31,7 +31,7 @@ type Message struct {
 	plan *xdr.Plan // nil: the body is always empty
 }
 
-// Empty tells that the message has no body, ever.
+// Empty reports that the message has no body, ever.
 func (m *Message) Empty() bool { return m.plan == nil }
 
 // Struct returns the type of the body's struct, nil for an empty message.

@@ -242,7 +242,7 @@ func (c *Conn) speak() {
 	}
 }
 
-// Busy says that the peer has asked for something that is being done: until
+// Busy reports that the peer has asked for something that is being done: until
 // Silent the connection does not give way.
 func (c *Conn) Busy() {
 	c.limit.mu.Lock()
@@ -250,7 +250,7 @@ func (c *Conn) Busy() {
 	c.speak()
 }
 
-// Silent says that the connection may give way again, after those that have been
+// Silent reports that the connection may give way again, after those that have been
 // silent for longer. One that is kept never does.
 func (c *Conn) Silent() {
 	c.limit.mu.Lock()
@@ -262,7 +262,7 @@ func (c *Conn) Silent() {
 	c.silence()
 }
 
-// Keep says that the peer is one to be served for long: the connection does not
+// Keep reports that the peer is one to be served for long: the connection does not
 // give way any more. It reports false if as many are kept already as may be.
 func (c *Conn) Keep() bool {
 	l := c.limit

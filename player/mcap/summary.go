@@ -117,7 +117,7 @@ func (s *Summary) bytesInto(out []byte, at, n uint64) ([]byte, error) {
 	return out, nil
 }
 
-// record reads the record at a place and gives its content.
+// record reads the record at a place and returns its content.
 func (s *Summary) record(at, length uint64, want Opcode) ([]byte, error) {
 	return s.recordInto(new([]byte), at, length, want)
 }

@@ -105,7 +105,7 @@ func (w *Writer) flushBuf(what string) error {
 	return nil
 }
 
-// AddSchema notes a schema and gives its ID; what it had is ignored.
+// AddSchema notes a schema and returns its ID; what it had is ignored.
 func (w *Writer) AddSchema(s Schema) (uint16, error) {
 	if len(w.schemas) >= math.MaxUint16 {
 		return 0, fmt.Errorf("mcap: schema %q is one too many, expected at most %d", s.Name, math.MaxUint16)
@@ -116,7 +116,7 @@ func (w *Writer) AddSchema(s Schema) (uint16, error) {
 	return s.ID, nil
 }
 
-// AddChannel notes a channel and gives its ID; what it had is ignored.
+// AddChannel notes a channel and returns its ID; what it had is ignored.
 func (w *Writer) AddChannel(c Channel) (uint16, error) {
 	switch {
 	case len(w.channels) > math.MaxUint16:

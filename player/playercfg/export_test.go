@@ -8,7 +8,7 @@ func ParseAddress(text string, port int) (Address, error) {
 	return a, err
 }
 
-// Parse reads the configuration for its structure alone, and gives what could
+// Parse reads the configuration for its structure alone, and returns what could
 // be read.
 func Parse(c Config) (*File, problem.List) {
 	f, r := parse(c)

@@ -7,7 +7,7 @@ import "encoding/binary"
 const exactDigits = 15
 
 // decimal reads a plain decimal number from byte i on, blanks before it
-// passed over, and gives where it ends. It does not take anything else: a
+// passed over, and returns where it ends. It does not take anything else: a
 // token with an exponent, many digits, or what is no number.
 func decimal(in []byte, i int) (v float64, end int, ok bool) {
 	for i < len(in) && in[i] <= ' ' {
@@ -92,7 +92,7 @@ func thousandths(eight uint64) (n uint64, ok bool) {
 }
 
 // plainRays reads ranges with their intensities for as long as they are
-// written as Player's writer does (" 0.839  1 "), and gives how many.
+// written as Player's writer does (" 0.839  1 "), and returns how many.
 func (l *text) plainRays(ranges []float32, intensity []uint8) (n int) {
 	in, i := l.in, l.at
 	for n < len(ranges) && n < len(intensity) && i+10 <= len(in) {
@@ -117,7 +117,7 @@ func (l *text) plainRays(ranges []float32, intensity []uint8) (n int) {
 }
 
 // plainRanges reads ranges for as long as they are written as Player's writer
-// does (" 0.839 "), and gives how many.
+// does (" 0.839 "), and returns how many.
 func plainRanges[T float32 | float64](l *text, ranges []T) (n int) {
 	in, i := l.in, l.at
 	for n < len(ranges) && i+8 <= len(in) {

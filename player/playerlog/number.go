@@ -11,7 +11,7 @@ var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 	1e19, 1e20, 1e21, 1e22}
 
 // parseFloat reads the longest prefix of a token that is a number, as C's
-// strtod does, and gives its length. Of numbers of up to 15 digits, which logs
+// strtod does, and returns its length. Of numbers of up to 15 digits, which logs
 // are full of, both parts are exact, so one division rounds right.
 func parseFloat(token []byte) (v float64, n int) {
 	i := 0
@@ -133,7 +133,7 @@ func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 func isHex(b byte) bool   { return isDigit(b) || b|0x20 >= 'a' && b|0x20 <= 'f' }
 
 // parseInt reads the longest prefix of a token that is a whole number, as C's
-// atoi does, and gives its length. What is beyond 64 bits is the largest.
+// atoi does, and returns its length. What is beyond 64 bits is the largest.
 func parseInt(token []byte) (v int64, n int) {
 	i := 0
 	negative := false

@@ -13,7 +13,7 @@ import (
 type Fault int
 
 // Faults. Each behaves as a good server up to its fault. The good one has
-// position2d:0 and laser:0 (9 ranges) of driver "fake", and gives a reading of
+// position2d:0 and laser:0 (9 ranges) of driver "fake", and returns a reading of
 // each in turn every 2 ms, every 0.1 s of its own time, from the time that both
 // are open. The first reading of position2d is at Px 0, each further one 0.1 m
 // on.

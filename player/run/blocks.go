@@ -134,7 +134,7 @@ func (k *Block) Size() int {
 	return k.log.Size()
 }
 
-// Records gives a parsed block's records in order, each valid during the call
+// Records returns a parsed block's records in order, each valid during the call
 // but for what it points to, or a Problem. Blocks must come in the order in
 // which Next filled them.
 func (b *Blocks) Records(k *Block, give func(*Record, *problem.Problem)) {

@@ -125,7 +125,7 @@ func (b *mcapBlock) decode(h *player.Header, body []byte) (any, error) {
 	return p, nil
 }
 
-// records gives the records of a block that is parsed.
+// records returns the records of a block that is parsed.
 func (s *mcapSource) records(b *mcapBlock, give func(*Record, *problem.Problem)) {
 	for i := range b.messages {
 		m := &b.messages[i]

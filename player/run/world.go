@@ -41,7 +41,7 @@ func (w *World) File() string {
 	return ""
 }
 
-// Open gives the bytes of a file, as worldfile.Load asks for them. A name that
+// Open returns the bytes of a file, as worldfile.Load asks for them. A name that
 // is absolute, as it was where the run was recorded, is looked for by its end.
 func (w *World) Open(name string) ([]byte, error) {
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
@@ -108,7 +108,7 @@ func WorldName(log string) string {
 	return strings.TrimSuffix(name, path.Ext(name)) + ".world.zip"
 }
 
-// World gives the world that was recorded with the run, nil if none was.
+// World returns the world that was recorded with the run, nil if none was.
 func (f *File) World() (*World, error) {
 	if f.format == MCAP {
 		return f.attachedWorld()

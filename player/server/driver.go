@@ -76,7 +76,7 @@ type Publisher interface {
 	Publish(dev player.Addr, subtype uint8, time float64, payload any)
 	// PublishBody is Publish for a body that is encoded already.
 	PublishBody(dev player.Addr, subtype uint8, time float64, body []byte)
-	// Opened tells whether any client has dev open.
+	// Opened reports whether any client has dev open.
 	Opened(dev player.Addr) bool
 }
 

@@ -249,7 +249,7 @@ func encode(t testing.TB, h player.Header, payload any) []byte {
 	return append(h.Append(nil), body...)
 }
 
-// request sends a request and gives the next message.
+// request sends a request and returns the next message.
 func (c *client) request(a player.Addr, subtype uint8, payload any) player.Message {
 	c.t.Helper()
 	c.send(a, player.Request, subtype, payload)
@@ -284,7 +284,7 @@ func (c *client) is(m player.Message, t player.Type, a player.Addr, subtype uint
 	}
 }
 
-// access opens or closes a device and gives the answer.
+// access opens or closes a device and returns the answer.
 func (c *client) access(a player.Addr, access uint8) (player.Header, iface.DeviceReq) {
 	c.t.Helper()
 	m := c.request(self, player.PlayerDev, &iface.DeviceReq{Addr: a, Access: access})

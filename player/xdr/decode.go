@@ -139,7 +139,7 @@ func (s *step) getArray(b []byte, o int, n uint32, f unsafe.Pointer) (int, *Erro
 	return o + len(src), nil
 }
 
-// grow gives the slice at f room for n elements. What its elements own stays,
+// grow returns the slice at f room for n elements. What its elements own stays,
 // so that arrays inside them are reused, too.
 func (s *step) grow(f unsafe.Pointer, n int) {
 	old := reflect.NewAt(s.slice, f).Elem()

@@ -112,7 +112,7 @@ func (d *digest) Publish(a player.Addr, subtype uint8, time float64, payload any
 	d.n++
 }
 
-// play runs a world with all its devices open and gives the hash of all that
+// play runs a world with all its devices open and returns the hash of all that
 // it published.
 func play(ctx context.Context, file *worldfile.World, seed uint64) (uint64, int, error) {
 	w, err := sim.New(sim.Config{World: file, Seed: seed})

@@ -44,7 +44,7 @@ type Config struct {
 // up rather than made good.
 const slack = time.Second
 
-// Simulation runs a world and gives the drivers that serve it. Its drivers may
+// Simulation runs a world and returns the drivers that serve it. Its drivers may
 // be handed to any number of servers.
 type Simulation struct {
 	cfg   Config

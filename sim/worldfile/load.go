@@ -3,7 +3,7 @@ package worldfile
 import "callboard/player/problem"
 
 // Open opens a file by a name that is relative as the world file's own name is,
-// or absolute, and gives its bytes. Only Load calls it, while it runs.
+// or absolute, and returns its bytes. Only Load calls it, while it runs.
 type Open func(name string) ([]byte, error)
 
 // Load reads the world file of that name with all that it includes. The World

@@ -173,7 +173,7 @@ func (in *interpreter) unknownType(e *Entity, hint string) {
 	}
 }
 
-// nameOf gives the model its names: the automatic one counts all of its type
+// nameOf returns the model its names: the automatic one counts all of its type
 // under the same parent, named ones too.
 func (in *interpreter) nameOf(m *Model, e *Entity, counts map[string]int) {
 	n := counts[m.Type]

@@ -281,7 +281,7 @@ func (r *reader) stray(t lexer.Token, e *raw) bool {
 	return r.fail(t.Pos, "%s cannot stand within %q; expected a property, a child or )", t, problem.Short(e.word))
 }
 
-// include reads the rest of an include's line and gives the file's text.
+// include reads the rest of an include's line and returns the file's text.
 func (r *reader) include(word lexer.Token) (file, text string, ok bool) {
 	defer func() { r.broken = r.broken || !ok }()
 	t, ok := r.read()

@@ -38,7 +38,7 @@ type operands struct {
 // code lays out tests.
 type code struct{ tests []test }
 
-// lay appends a formula's tests, which go on to yes and no, and gives the
+// lay appends a formula's tests, which go on to yes and no, and returns the
 // number of the first.
 func (c *code) lay(f *formula, yes, no uint8) uint8 {
 	switch f.op {

@@ -71,7 +71,7 @@ func (b *builder) element(n node) (in interval, negated, ok bool) {
 	return in, false, false
 }
 
-// anyOf tells that some element is in an interval, or that some is not.
+// anyOf reports that some element is in an interval, or that some is not.
 func (b *builder) anyOf(list int, in interval, negated bool) *formula {
 	key := listTable[list].key
 	below, above := math.IsInf(in.lo, -1), math.IsInf(in.hi, 1)
@@ -102,7 +102,7 @@ func (b *builder) countFormula(x node, of interval) *formula {
 	return b.counted(list, in, negated, of)
 }
 
-// counted tells that so many elements are in an interval, or are not.
+// counted reports that so many elements are in an interval, or are not.
 func (b *builder) counted(list int, in interval, negated bool, of interval) *formula {
 	below, above := math.IsInf(in.lo, -1), math.IsInf(in.hi, 1)
 	if negated || !below && !above {

@@ -12,7 +12,7 @@ type Function struct {
 	Args string // as the help text shows them
 	Doc  string
 
-	// check checks a call's arguments and gives the type of its value.
+	// check checks a call's arguments and returns the type of its value.
 	check func(*checker, call) (Type, *Error)
 }
 

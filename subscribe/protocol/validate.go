@@ -20,7 +20,7 @@ type Invalid struct {
 	Message string
 }
 
-// Error gives field and message.
+// Error returns field and message.
 func (i *Invalid) Error() string {
 	if i.Field == "" {
 		return i.Message
@@ -56,7 +56,7 @@ func (u *Update) Validate() *Invalid {
 	return s.Validate()
 }
 
-// Apply gives a subscription with the update's changes.
+// Apply returns a subscription with the update's changes.
 func (u *Update) Apply(s Subscription) Subscription {
 	set(&s.Condition, u.Condition)
 	set(&s.Robots, u.Robots)

@@ -226,7 +226,7 @@ func (c *mqttClient) read() (kind byte, body []byte, err error) {
 	return kind, body, err
 }
 
-// message reads on until a PUBLISH comes and gives its payload.
+// message reads on until a PUBLISH comes and returns its payload.
 func (c *mqttClient) message() ([]byte, error) {
 	for {
 		kind, body, err := c.read()

@@ -45,7 +45,7 @@ func runReading(ctx context.Context, v Values, report func(Result)) error {
 }
 
 // readingCost measures rounds of some readings that do not match and one that
-// does, and gives a round's cost and a notification's size.
+// does, and returns a round's cost and a notification's size.
 func readingCost(ctx context.Context, v Values, subscribers, far int) (c cost, size float64, err error) {
 	fleet, err := benchtest.NewFleet(1, v.Int("beams"))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"callboard/bridge/config"
 )
 
-// figures runs a part of the workload with small sizes and gives its figures
+// figures runs a part of the workload with small sizes and returns its figures
 // by case and metric.
 func figures(t *testing.T, run func(context.Context, Values, func(Result)) error, change Values) map[string]float64 {
 	t.Helper()

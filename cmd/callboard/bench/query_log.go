@@ -31,7 +31,7 @@ type queryWriter struct {
 	pose   iface.Position2DData
 }
 
-// writeQueryLog writes a log of about size bytes, and gives how many messages
+// writeQueryLog writes a log of about size bytes, and returns how many messages
 // it has.
 func writeQueryLog(ctx context.Context, name string, size, seed int64) (lines int64, err error) {
 	file, err := os.Create(name)

@@ -91,7 +91,7 @@ func (b *Broker) try() error {
 	return nil
 }
 
-// drain hands on what the broker says, and gives the last of it.
+// drain hands on what the broker says, and returns the last of it.
 func (b *Broker) drain(said *bufio.Scanner) (last string) {
 	for said.Scan() {
 		last = said.Text()

@@ -12,7 +12,7 @@ type Verdict struct {
 // maxFaults bounds how many faults are told.
 const maxFaults = 40
 
-// Begin says that all programs get all that they have asked for: Judge looks
+// Begin notes that all programs get all that they have asked for: Judge looks
 // at the readings from now on.
 func (n *Network) Begin() {
 	n.from = make([]int, n.Robots.Len())
