@@ -37,7 +37,7 @@ func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem
 	if p := m.snapshot.Load().findText(text, truth); p != nil {
 		return p.program, nil
 	}
-	recent := &m.recent[hash(m.seed, text)%mostRecent]
+	recent := &m.recent[hash(m.seed, text)%maxRecent]
 	if c := recent.Load(); c != nil && c.truth == truth && c.program.Text() == text {
 		return c.program, nil
 	}
@@ -60,5 +60,5 @@ type compiled struct {
 	truth   bool
 }
 
-// mostRecent is how many are kept, each at a place that its text's hash gives.
-const mostRecent = 1024
+// maxRecent is how many are kept, each at a place that its text's hash gives.
+const maxRecent = 1024

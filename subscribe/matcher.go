@@ -32,7 +32,7 @@ type Matcher struct {
 	load     int // of a client
 	seed     maphash.Seed
 	snapshot atomic.Pointer[snapshot]
-	recent   [mostRecent]atomic.Pointer[compiled]
+	recent   [maxRecent]atomic.Pointer[compiled]
 
 	// What follows belongs to the goroutine that installs.
 	newest   *snapshot        // that was prepared, perhaps not visible yet

@@ -43,14 +43,14 @@ type Session struct {
 	env     condition.Env
 	machine condition.Machine
 
-	snapshot *snapshot         // that the last reading met
-	scopes   []uint64          // of it, that the robot is in
-	upTo     uint64            // scopes up to this number have been looked at
-	rooms    [allKinds][]*room // of it, for the robot, by kind
+	snapshot *snapshot              // that the last reading met
+	scopes   []uint64               // of it, that the robot is in
+	upTo     uint64                 // scopes up to this number have been looked at
+	indexes  [allKinds][]*kindIndex // of it, for the robot, by kind
 
 	reading    uint64          // numbers readings
 	results    table[result]   // of programs, for this reading
-	seen       table[struct{}] // groups that were visited, in this room
+	seen       table[struct{}] // groups that were visited, in this index
 	states     map[*entry]*state
 	watching   [allKinds][]watched // by kind
 	endedAt    uint64              // ended entries when the states were swept last
@@ -204,9 +204,9 @@ func (s *Session) take(snap *snapshot) {
 			s.scopes = append(s.scopes, n)
 		}
 	})
-	for k := range s.rooms {
-		clear(s.rooms[k])
-		s.rooms[k] = s.rooms[k][:0]
+	for k := range s.indexes {
+		clear(s.indexes[k])
+		s.indexes[k] = s.indexes[k][:0]
 	}
 	own, _ := snap.robot(s.config.Robot)
 	s.enter(&own)
@@ -228,7 +228,7 @@ func (s *Session) take(snap *snapshot) {
 
 // enter has readings test what is in a bucket.
 func (s *Session) enter(b *bucket) {
-	b.each(func(k int, r *room) { s.rooms[k] = append(s.rooms[k], r) })
+	b.each(func(k int, r *kindIndex) { s.indexes[k] = append(s.indexes[k], r) })
 }
 
 // over reports that an entry is not in the snapshot any more.

@@ -83,9 +83,9 @@ type entry struct {
 	failed  atomic.Bool   // its owner was told that it failed
 }
 
-// mostNames is how many robots' names a subscription may ask for and still
+// maxNames is how many robots' names a subscription may ask for and still
 // stand under each of them.
-const mostNames = 16
+const maxNames = 16
 
 // names lists the robots that the entry can match, if they are few and known:
 // by the subscription, or else by its condition.
@@ -99,7 +99,7 @@ func (e *entry) names() (names []string, ok bool) {
 			return nil, false
 		}
 	}
-	if len(names) > mostNames {
+	if len(names) > maxNames {
 		return nil, false
 	}
 	var wanted []string

@@ -46,8 +46,8 @@ type spanChild[T any] struct {
 
 // Items of a leaf and children of a branch.
 const (
-	mostItems    = 64
-	mostChildren = 32
+	maxItems    = 64
+	maxChildren = 32
 )
 
 func (s spans[T]) empty() bool { return s.root == nil }
@@ -120,9 +120,9 @@ func (n *spanNode[T]) replaced(edit uint64, i, end int, nodes ...*spanNode[T]) *
 }
 
 func (n *spanNode[T]) split(edit uint64) (left, right *spanNode[T]) {
-	most := mostItems
+	most := maxItems
 	if n.children != nil {
-		most = mostChildren
+		most = maxChildren
 	}
 	if len(n.keys) <= most {
 		return n, nil
@@ -200,9 +200,9 @@ func (n *spanNode[T]) without(key span) *spanNode[T] {
 
 // small reports that two nodes make one that has room left.
 func (n *spanNode[T]) small(beside *spanNode[T]) bool {
-	most := mostItems
+	most := maxItems
 	if n.children != nil {
-		most = mostChildren
+		most = maxChildren
 	}
 	return len(n.keys)+len(beside.keys) <= most/2
 }

@@ -157,7 +157,7 @@ func TestPolicies(t *testing.T) {
 func TestRobotsAndDevices(t *testing.T) {
 	m := newMatcher(t)
 	many := []string{"r1"}
-	for i := range mostNames {
+	for i := range maxNames {
 		many = append(many, fmt.Sprintf("q%d", i))
 	}
 	specs := []struct {

@@ -32,16 +32,16 @@ func (s *Session) find(a *view.Arrival) {
 	s.results.begin()
 	s.sure, s.found = s.sure[:0], s.found[:0]
 	for _, k := range [...]int{int(a.Kind), everyKind} {
-		for _, r := range s.rooms[k] {
+		for _, r := range s.indexes[k] {
 			s.look(r, a)
 		}
 		s.watchers(k, a)
 	}
 }
 
-// look finds what is in a room by the values of the reading, then evaluates
+// look finds what is in an index by the values of the reading, then evaluates
 // what no value finds.
-func (s *Session) look(r *room, a *view.Arrival) {
+func (s *Session) look(r *kindIndex, a *view.Arrival) {
 	s.candidates = s.candidates[:0]
 	r.values.each(0, func(slot uint64, v valued) {
 		if now, prev := v.value.Needs(); !a.Have.Has(now) || !a.HavePrev.Has(prev) {

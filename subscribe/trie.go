@@ -121,14 +121,14 @@ func placed[E any](own bool, list []E, i int, e E, replace bool) []E {
 	if own && len(list) < cap(list) {
 		return slices.Insert(list, i, e)
 	}
-	rest, room := i, 0
+	rest, spare := i, 0
 	if replace {
 		rest++
 	}
 	if own { // more will come
-		room = 1 + len(list)/8
+		spare = 1 + len(list)/8
 	}
-	out := make([]E, 0, i+1+len(list)-rest+room)
+	out := make([]E, 0, i+1+len(list)-rest+spare)
 	out = append(out, list[:i]...)
 	out = append(out, e)
 	return append(out, list[rest:]...)

@@ -14,8 +14,8 @@ type watched struct {
 // watchFrom watches the entries from a number on that must see readings from
 // the beginning.
 func (s *Session) watchFrom(first uint64) {
-	for k := range s.rooms {
-		for _, r := range s.rooms[k] {
+	for k := range s.indexes {
+		for _, r := range s.indexes[k] {
 			r.states.each(first, func(_ uint64, e *entry) {
 				st := s.states[e]
 				if st == nil {

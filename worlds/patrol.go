@@ -15,8 +15,8 @@ const (
 	lane      = 0.75 // of those who keep right, from the middle of the way
 )
 
-// mostPatrols is how many robots find room on the round.
-const mostPatrols = 24
+// maxPatrols is how many robots find room on the round.
+const maxPatrols = 24
 
 // Point is a place on the floor, m.
 type Point struct{ X, Y float64 }
@@ -41,8 +41,8 @@ func Patrol(n int) (open func(name string) ([]byte, error), name string) {
 	return made("patrol.world", b.String())
 }
 
-// MostPatrols is how many robots Patrol has room for.
-func MostPatrols() int { return mostPatrols }
+// MaxPatrols is how many robots Patrol has room for.
+func MaxPatrols() int { return maxPatrols }
 
 // patroller is the i-th of n robots, at its place on the round.
 func patroller(i, n int) string {

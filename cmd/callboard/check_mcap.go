@@ -18,8 +18,8 @@ import (
 	"callboard/player/run"
 )
 
-// mostTold is how many problems of a file are printed; the others are counted.
-const mostTold = 100
+// maxTold is how many problems of a file are printed; the others are counted.
+const maxTold = 100
 
 // mcapFile checks an MCAP file: the container, whoever wrote it, then what
 // callboard record keeps in one.
@@ -34,8 +34,8 @@ func (k *checker) mcapFile(name string) {
 	c := &container{k: k, name: name, channels: map[uint16]*channelCount{}}
 	c.read(file)
 	c.index(file)
-	if c.told > mostTold {
-		fmt.Fprintf(k.p.stdout, "%s: %s more\n", name, plural(c.told-mostTold, "problem"))
+	if c.told > maxTold {
+		fmt.Fprintf(k.p.stdout, "%s: %s more\n", name, plural(c.told-maxTold, "problem"))
 	}
 	if k.errors > before {
 		return
@@ -69,11 +69,11 @@ type channelCount struct {
 func (c *container) problem(text string, warning bool) {
 	c.told++
 	switch {
-	case warning && c.told <= mostTold:
+	case warning && c.told <= maxTold:
 		c.k.warn(text)
 	case warning:
 		c.k.warnings++
-	case c.told <= mostTold:
+	case c.told <= maxTold:
 		c.k.wrong(text)
 	default:
 		c.k.errors++

@@ -15,7 +15,7 @@ import (
 // and six lie as in the README.
 func TestCoverage(t *testing.T) {
 	low, high := sim.Point{X: -12, Y: -7}, sim.Point{X: 12, Y: 7}
-	for n := 1; n <= mostBrokers; n++ {
+	for n := 1; n <= maxBrokers; n++ {
 		cells := coverage(n, low, high)
 		if len(cells) != n {
 			t.Fatalf("%d cells, expected %d", len(cells), n)

@@ -26,7 +26,7 @@ const (
 	defaultListen = "127.0.0.1:8800"
 	// roamBrokers is how many brokers programs roam among unless told otherwise.
 	roamBrokers = 6
-	mostBrokers = 64
+	maxBrokers  = 64
 )
 
 func (p *program) demo() command {
@@ -95,12 +95,12 @@ func (d *demo) check() (err error) {
 	switch {
 	case d.c.String("world") != "" && d.robots > 0:
 		return usagef("--world and --robots contradict each other; give either")
-	case d.brokers > mostBrokers:
-		return usagef("--brokers %d: the demo runs %d at most", d.brokers, mostBrokers)
+	case d.brokers > maxBrokers:
+		return usagef("--brokers %d: the demo runs %d at most", d.brokers, maxBrokers)
 	case d.roam && d.brokers < 2:
 		return usagef("--roam needs more than one broker to roam among; give --brokers 2 or more")
-	case d.roam && d.robots > worlds.MostPatrols():
-		return usagef("--robots %d: there is room for %d on the patrol of --roam", d.robots, worlds.MostPatrols())
+	case d.roam && d.robots > worlds.MaxPatrols():
+		return usagef("--robots %d: there is room for %d on the patrol of --roam", d.robots, worlds.MaxPatrols())
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (d *demo) world() (file *worldfile.World, patrols bool, err error) {
 	}
 	robots := d.robots
 	if robots == 0 {
-		robots = min(d.brokers, worlds.MostPatrols())
+		robots = min(d.brokers, worlds.MaxPatrols())
 	}
 	file, err = d.p.loadWorld(worlds.Patrol(robots))
 	return file, true, err

@@ -296,7 +296,7 @@ func (s *steering) next(x, y, yaw float64) (v, turn float64) {
 		ahead    = 9   // points of the way, a tenth of a metre apart
 		stop     = 0.4 // m of free way
 		slow     = 1.1
-		patience = 30 // readings
+		maxStuck = 30 // readings
 		backing  = 12
 	)
 	s.locate(x, y)
@@ -311,7 +311,7 @@ func (s *steering) next(x, y, yaw float64) (v, turn float64) {
 	if s.stuck++; v > 0.1 {
 		s.stuck = 0
 	}
-	if s.stuck > patience {
+	if s.stuck > maxStuck {
 		s.stuck, s.escape = 0, backing
 	}
 	return v, turn

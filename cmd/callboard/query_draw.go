@@ -26,7 +26,7 @@ const (
 	rowsFrame  = 92
 	valuesHigh = 260
 	pathHigh   = 860
-	mostRows   = 40
+	maxRows    = 40
 )
 
 // palette are colours that are told apart by everyone, also in print.
@@ -182,9 +182,9 @@ func (d *drawing) timeline(first, last float64) panel {
 			rows = append(rows, row{name, r.spans[i], inkOf(i + 1)})
 		}
 	}
-	if len(rows) > mostRows {
-		p.Title.Text += fmt.Sprintf(" (%d of %d)", mostRows, len(rows))
-		rows = rows[:mostRows]
+	if len(rows) > maxRows {
+		p.Title.Text += fmt.Sprintf(" (%d of %d)", maxRows, len(rows))
+		rows = rows[:maxRows]
 	}
 	names := make([]plot.Tick, len(rows))
 	for i, r := range rows {

@@ -193,8 +193,8 @@ func (d *drawing) save(name string) error {
 
 // Most of what is kept of a robot: more than a picture has room for.
 const (
-	mostSpans  = 4096
-	mostPoints = 8192
+	maxSpans  = 4096
+	maxPoints = 8192
 )
 
 // spans are stretches of time, in the order in which they came.
@@ -204,14 +204,14 @@ type spans struct{ all [][2]float64 }
 // between them become one.
 func (s *spans) add(from, to float64) {
 	s.all = append(s.all, [2]float64{from, to})
-	if len(s.all) <= mostSpans {
+	if len(s.all) <= maxSpans {
 		return
 	}
 	low, high := s.all[0][0], s.all[0][1]
 	for _, one := range s.all {
 		low, high = min(low, one[0]), max(high, one[1])
 	}
-	for gap := (high - low) / (4 * mostSpans); len(s.all) > mostSpans/2; gap *= 2 {
+	for gap := (high - low) / (4 * maxSpans); len(s.all) > maxSpans/2; gap *= 2 {
 		left := s.all[:1]
 		for _, one := range s.all[1:] {
 			if last := &left[len(left)-1]; math.Abs(one[0]-last[1]) <= gap {
@@ -249,7 +249,7 @@ func (s *series) add(time, value float64) {
 	}
 	s.n = 0
 	s.dots = appendExtremes(s.dots, s.low, s.high)
-	if len(s.dots) < mostPoints {
+	if len(s.dots) < maxPoints {
 		return
 	}
 	dots := s.dots
@@ -301,7 +301,7 @@ func (p *trail) add(x, y float64, holds uint8) {
 	if n := len(p.places); n > 0 && p.places[n-1] == (pathDot{dot{x, y}, holds}) {
 		return
 	}
-	if len(p.places) < mostPoints {
+	if len(p.places) < maxPoints {
 		p.places = append(p.places, pathDot{dot{x, y}, holds})
 	} else {
 		p.long = true
@@ -310,7 +310,7 @@ func (p *trail) add(x, y float64, holds uint8) {
 		p.cells, p.size = map[[2]int]uint8{}, finestCell
 	}
 	p.cells[[2]int{int(math.Floor(x / p.size)), int(math.Floor(y / p.size))}] |= holds
-	for len(p.cells) > mostPoints {
+	for len(p.cells) > maxPoints {
 		p.size *= 2
 		coarse := make(map[[2]int]uint8, len(p.cells)/2)
 		for at, holds := range p.cells {

@@ -77,7 +77,7 @@ func TestPlotKeepsLittle(t *testing.T) {
 		s.add(x, v)
 		held.add(x, x+0.5)
 		way.add(3*math.Cos(x/500), 2*math.Sin(x/333), uint8(i&1))
-		if len(s.dots) > 2*mostPoints || len(held.all) > mostSpans || len(way.places) > mostPoints || len(way.cells) > mostPoints {
+		if len(s.dots) > 2*maxPoints || len(held.all) > maxSpans || len(way.places) > maxPoints || len(way.cells) > maxPoints {
 			t.Fatalf("after %d: %d dots, %d spans, %d places, %d cells", i, len(s.dots), len(held.all), len(way.places), len(way.cells))
 		}
 	}
@@ -88,7 +88,7 @@ func TestPlotKeepsLittle(t *testing.T) {
 			t.Fatalf("dot %d is at %v, behind %v", i, d.x, s.dots[i-1].x)
 		}
 	}
-	if len(s.dots) < mostPoints/4 || math.Abs(gotLow-low) > 0.1 || math.Abs(gotHigh-high) > 0.1 {
+	if len(s.dots) < maxPoints/4 || math.Abs(gotLow-low) > 0.1 || math.Abs(gotHigh-high) > 0.1 {
 		t.Errorf("%d dots from %v to %v, expected %v to %v", len(s.dots), gotLow, gotHigh, low, high)
 	}
 	if n := len(held.all); held.all[0][0] != 0 || held.all[n-1][1] != 299_999.5 {

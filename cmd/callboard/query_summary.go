@@ -161,15 +161,15 @@ func (q *querier) there() string {
 	return fmt.Sprintf("there are %s with %s", listed(robots), listed(devices))
 }
 
-// mostListed is how many names are listed.
-const mostListed = 8
+// maxListed is how many names are listed.
+const maxListed = 8
 
 // listed lists names, each once.
 func listed(names []string) string {
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if more := len(names) - mostListed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
+	if more := len(names) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }
@@ -199,8 +199,8 @@ func robotsAsked(subs []protocol.Subscription) string {
 
 // Of each fault so many are told, and of faults so many; others are counted.
 const (
-	mostFaults = 5
-	mostKinds  = 50
+	maxFaults = 5
+	maxKinds  = 50
 )
 
 // faults tells what is wrong in files: each kind a few times, then they are
@@ -223,11 +223,11 @@ func (f *faults) add(p *program, fault *problem.Problem) {
 	}
 	k := f.kinds[fault.Message]
 	if k == nil {
-		if len(f.order) == mostKinds {
+		if len(f.order) == maxKinds {
 			f.more++
 			return
 		}
-		k = &faultKind{message: fault.Message, most: mostFaults}
+		k = &faultKind{message: fault.Message, most: maxFaults}
 		if fault.Warning {
 			k.most = 1
 		}

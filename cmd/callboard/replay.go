@@ -177,7 +177,7 @@ func replayServers(r *replay.Replay, maps []*floorplan.Driver, listen string, lo
 		}
 		made, err := server.New(server.Config{
 			Listener: socket, Drivers: withMap(port, maps), Clock: port.Clock, Limit: limit, Logger: logger,
-			WriteTimeout: replayPatience,
+			WriteTimeout: replayWriteTimeout,
 		})
 		if err != nil {
 			return nil, errors.Join(err, socket.Close(), servers.close())
@@ -187,9 +187,9 @@ func replayServers(r *replay.Replay, maps []*floorplan.Driver, listen string, lo
 	return servers, nil
 }
 
-// replayPatience is how long a client may take no byte: with --speed max it
+// replayWriteTimeout is how long a client may take no byte: with --speed max it
 // then holds the replay back, which is told, and is not thrown out.
-const replayPatience = time.Hour
+const replayWriteTimeout = time.Hour
 
 // samePorts refuses two Player servers that had the same port, on different
 // machines or in different files.

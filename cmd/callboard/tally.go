@@ -16,7 +16,7 @@ import (
 
 const (
 	recentRoams = 20     // hand-overs that are told of
-	mostDelays  = 10_000 // of the newest hand-overs, for their percentiles
+	maxDelays   = 10_000 // of the newest hand-overs, for their percentiles
 )
 
 // tally counts what the roaming programs of a demo got. Twice over: by the
@@ -142,11 +142,11 @@ func (t *tally) handedOver(r roamed) {
 	defer t.mu.Unlock()
 	t.total.Roams++
 	took := time.Duration(r.Took * float64(time.Second))
-	if len(t.delays) < mostDelays {
+	if len(t.delays) < maxDelays {
 		t.delays = append(t.delays, took)
 	} else {
 		t.delays[t.next] = took
-		t.next = (t.next + 1) % mostDelays
+		t.next = (t.next + 1) % maxDelays
 	}
 	t.recent = slices.Insert(t.recent, 0, r)
 	t.recent = t.recent[:min(len(t.recent), recentRoams)]

@@ -5,8 +5,8 @@ import (
 	"callboard/worlds"
 )
 
-// mostRobots is how many robots a bundled world may be asked for.
-const mostRobots = 20000
+// maxRobots is how many robots a bundled world may be asked for.
+const maxRobots = 20000
 
 // bundledWorld is the world of the demo, or with n > 0 one with n robots.
 func (p *program) bundledWorld(n int) (*worldfile.World, error) {
@@ -28,8 +28,8 @@ func (p *program) swarm(n int) (*worldfile.World, error) {
 }
 
 func checkRobots(n int) error {
-	if n > mostRobots {
-		return usagef("--robots %d: a simulation serves %d at most", n, mostRobots)
+	if n > maxRobots {
+		return usagef("--robots %d: a simulation serves %d at most", n, maxRobots)
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func (s *session) askDrivers() {
 	}
 	for _, d := range s.devices {
 		if d.opener == nil {
-			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo).patient = true
+			s.addTask(d, player.Addr{Interf: player.InterfacePlayer}, player.PlayerDriverinfo).background = true
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (s *session) hear(d *device, h player.Header) {
 		d.silent = false
 		s.log.Info("device is heard again", "device", d.Addr.String(), "after", gap.Round(time.Millisecond))
 		s.tellSilent(d)
-	case !d.heard.IsZero() && 2*gap > d.rhythm.patience():
+	case !d.heard.IsZero() && 2*gap > d.rhythm.maxSilence():
 		d.rhythm.longest = max(d.rhythm.longest, gap)
 		d.rhythm.newest = time.Time{}
 	}
@@ -88,7 +88,7 @@ func (s *session) revive(now time.Time) error {
 			d.pause = min(2*d.pause, maxRevivePause)
 		case !d.silent && s.overdue(d, now):
 			s.log.Warn("device has fallen silent, it is opened again", "device", d.Addr.String(), "for", now.Sub(d.heard).Round(time.Millisecond))
-			d.silent, d.pause = true, d.rhythm.patience()
+			d.silent, d.pause = true, d.rhythm.maxSilence()
 			s.count.silences.Add(1)
 			s.tellSilent(d)
 		// What was on its way when the close came is no sign of life.
@@ -110,8 +110,8 @@ func (s *session) revive(now time.Time) error {
 // that goes slower now is no silence. A device that is the only one of its group
 // to send is compared with all others.
 func (s *session) overdue(d *device, now time.Time) bool {
-	patience := d.rhythm.patience()
-	if !d.rhythm.known() || now.Sub(d.heard) < patience || s.heard.Sub(d.heard) < patience {
+	maxSilence := d.rhythm.maxSilence()
+	if !d.rhythm.known() || now.Sub(d.heard) < maxSilence || s.heard.Sub(d.heard) < maxSilence {
 		return false
 	}
 	alone, others := true, false
@@ -119,7 +119,7 @@ func (s *session) overdue(d *device, now time.Time) bool {
 		if o == d || o.state != opened || o.heard.IsZero() {
 			continue
 		}
-		alive := o.heard.Sub(d.heard) >= patience && !(o.stamp-d.stamp < silentBeats*d.rhythm.step)
+		alive := o.heard.Sub(d.heard) >= maxSilence && !(o.stamp-d.stamp < silentBeats*d.rhythm.step)
 		others = others || alive
 		if o.group == d.group {
 			if alive {

@@ -39,9 +39,9 @@ func (r *rhythm) known() bool {
 	return r.beats >= minBeats && r.step > 0 && r.deviation <= r.step/2
 }
 
-// patience is how long the device may send nothing; without a rhythm it says
+// maxSilence is how long the device may send nothing; without a rhythm it says
 // nothing.
-func (r *rhythm) patience() time.Duration {
+func (r *rhythm) maxSilence() time.Duration {
 	return max(minSilence, silentBeats*r.period, 2*r.longest)
 }
 

@@ -54,8 +54,8 @@ type session struct {
 	pulling  bool   // a round is on its way
 	warned   map[uint64]bool
 
-	stopping <-chan struct{} // closed when Run is to end
-	patient  bool            // the server waits for its clients
+	stopping      <-chan struct{} // closed when Run is to end
+	awaitsClients bool            // the server waits for its clients
 
 	burst    bool        // Relay.Data was called
 	unlisted bool        // the relay has not been told of the devices as they are

@@ -35,15 +35,15 @@ const (
 // task is one thing to ask of a device until it is answered: to be opened,
 // what its driver is, what its geometry and configuration are.
 type task struct {
-	device  *device
-	addr    player.Addr
-	subtype uint8
-	pause   backoff
-	due     time.Time // when it may be sent
-	sent    bool      // its answer is to come
-	tried   bool      // it was answered or timed out at least once
-	patient bool      // Up does not wait for it
-	done    bool
+	device     *device
+	addr       player.Addr
+	subtype    uint8
+	pause      backoff
+	due        time.Time // when it may be sent
+	sent       bool      // its answer is to come
+	tried      bool      // it was answered or timed out at least once
+	background bool      // Up does not wait for it
+	done       bool
 }
 
 // setup are a session's tasks.
@@ -172,7 +172,7 @@ func (s *session) advance(now time.Time) error {
 			continue
 		}
 		keep = append(keep, t)
-		waiting = waiting || !t.tried && !t.patient
+		waiting = waiting || !t.tried && !t.background
 		switch {
 		case t.sent:
 		case t.due.After(now):

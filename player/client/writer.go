@@ -38,7 +38,7 @@ func newWriter(conn net.Conn, timeout time.Duration) *writer {
 func (w *writer) send(b []byte, own bool, written chan error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.room(len(b), own); err != nil {
+	if err := w.capacity(len(b), own); err != nil {
 		return err
 	}
 	w.queue = append(w.queue, b...)
@@ -53,7 +53,7 @@ func (w *writer) send(b []byte, own bool, written chan error) error {
 func (w *writer) pass(h player.Header, body []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.room(player.HeaderSize+len(body), false); err != nil {
+	if err := w.capacity(player.HeaderSize+len(body), false); err != nil {
 		return err
 	}
 	w.queue = append(h.Append(w.queue), body...)
@@ -61,8 +61,8 @@ func (w *writer) pass(h player.Header, body []byte) error {
 	return nil
 }
 
-// room reports whether n more bytes may be queued. w.mu is held.
-func (w *writer) room(n int, own bool) error {
+// capacity reports whether n more bytes may be queued. w.mu is held.
+func (w *writer) capacity(n int, own bool) error {
 	switch {
 	case w.err != nil:
 		return w.err

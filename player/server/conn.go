@@ -34,7 +34,7 @@ type conn struct {
 
 	mu       sync.Mutex
 	wake     sync.Cond // the writer waits for something due
-	room     sync.Cond // the reader waits for fewer outstanding requests
+	capacity sync.Cond // the reader waits for fewer outstanding requests
 	q        queue
 	pending  map[*Call]struct{} // at drivers
 	opening  *subscription      // being opened: its readings are held back until the ACK
@@ -61,7 +61,7 @@ func newConn(s *Server, nc *listener.Conn) *conn {
 	}
 	c.q = queue{limit: s.cfg.QueueLength, maxBytes: s.cfg.QueueBytes}
 	c.wake.L = &c.mu
-	c.room.L = &c.mu
+	c.capacity.L = &c.mu
 	return c
 }
 
@@ -98,7 +98,7 @@ func (c *conn) abort() {
 	c.over = true
 	c.measure()
 	c.wake.Broadcast()
-	c.room.Broadcast()
+	c.capacity.Broadcast()
 	c.mu.Unlock()
 	c.nc.Close()
 }
@@ -203,7 +203,7 @@ func (c *conn) replyCall(call *Call, m *message) {
 		c.push(m, 1)
 		c.signal()
 	}
-	c.room.Signal()
+	c.capacity.Signal()
 	c.mu.Unlock()
 	m.release()
 }
@@ -230,7 +230,7 @@ func (c *conn) waitRoom() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !c.over && (len(c.pending) >= maxPending || c.q.waitingReplies() >= maxReplies || c.q.replyBytes >= maxReplyBytes) {
-		c.room.Wait()
+		c.capacity.Wait()
 	}
 	return !c.over
 }

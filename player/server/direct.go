@@ -73,5 +73,5 @@ func (c *conn) flush(mayEnd bool) {
 		m.release()
 		c.batch[i] = nil
 	}
-	c.room.Signal()
+	c.capacity.Signal()
 }

@@ -68,16 +68,16 @@ const (
 
 // Server serves the devices of its drivers on one port.
 type Server struct {
-	cfg        Config
-	log        *slog.Logger
-	host, port uint32
-	banner     [player.BannerSize]byte
-	devices    atomic.Pointer[devices]
-	counters   counters
-	batches    atomic.Int32 // running
-	pacer      pacer
-	crowded    atomic.Int32 // connections that have little room
-	room       room         // which
+	cfg          Config
+	log          *slog.Logger
+	host, port   uint32
+	banner       [player.BannerSize]byte
+	devices      atomic.Pointer[devices]
+	counters     counters
+	batches      atomic.Int32 // running
+	pacer        pacer
+	crowded      atomic.Int32 // connections that have little room
+	backpressure backpressure // which
 
 	providing sync.Mutex
 	provided  [][]DeviceInfo // by driver

@@ -62,7 +62,7 @@ func (c *conn) take(rest []byte, batch []*message) ([]byte, []*message) {
 		if c.due(mayEnd) {
 			batch = c.q.take(batch, chunk, mayEnd)
 			c.measure()
-			c.room.Signal()
+			c.capacity.Signal()
 			c.writing = true
 			return rest, batch
 		}

@@ -19,13 +19,13 @@ const (
 	maxPixels        = 100 << 20
 	maxDecoded       = 256 << 20 // bytes of a picture's pixels as they are read
 	maxOutlinePoints = 4 << 20   // of all pictures of a world
-	// mostPerByte is how many pixels the best packed picture has for each of its
+	// maxPerByte is how many pixels the best packed picture has for each of its
 	// bytes: in PNG a byte unpacks to 1,032 at most, of 8 pixels each.
-	mostPerByte = 8 * 1032
+	maxPerByte = 8 * 1032
 )
 
-// solidMost is the greatest value of a solid pixel's first channel.
-const solidMost = 127
+// maxSolid is the greatest value of a solid pixel's first channel.
+const maxSolid = 127
 
 // picture is a bitmap that has been read: its outlines, in pixels from the
 // lower left corner of the box of its solid ones.
@@ -131,7 +131,7 @@ func decodeMask(data []byte) (*mask, error) {
 		return nil, fmt.Errorf("has %d x %d pixels; expected at most %d", cfg.Width, cfg.Height, maxPixels)
 	}
 	pixels := cfg.Width * cfg.Height
-	if pixels > mostPerByte*len(data) {
+	if pixels > maxPerByte*len(data) {
 		return nil, fmt.Errorf("has %d bytes, which cannot hold its %d x %d pixels", len(data), cfg.Width, cfg.Height)
 	}
 	if need := pixels * pixelSize(cfg.ColorModel); need > maxDecoded {
@@ -170,7 +170,7 @@ func maskOf(img image.Image) *mask {
 	i := 0
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
-			if first(x, y) <= solidMost {
+			if first(x, y) <= maxSolid {
 				m.solid.set(i)
 			}
 			i++

@@ -56,7 +56,7 @@ func decodePNM(data []byte) (m *mask, ok bool, err error) {
 					v = v<<8 | int(data[at+1])
 				}
 			}
-			if v*255/most <= solidMost {
+			if v*255/most <= maxSolid {
 				m.solid.set(y*width + x)
 			}
 		}

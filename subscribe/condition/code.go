@@ -24,8 +24,8 @@ const (
 const (
 	endTrue = 250 + iota
 	endFalse
-	endRun    // expr's machine must say
-	mostTests = 240
+	endRun   // expr's machine must say
+	maxTests = 240
 )
 
 // operands are what few conditions have.
@@ -62,7 +62,7 @@ func (c *code) lay(f *formula, yes, no uint8) uint8 {
 	case opChoose:
 		return c.lay(f.parts[0], c.lay(f.parts[1], yes, no), c.lay(f.parts[2], yes, no))
 	}
-	if len(c.tests) >= mostTests {
+	if len(c.tests) >= maxTests {
 		panic("more tests than a condition has parts")
 	}
 	t := f.test

@@ -46,7 +46,7 @@ type planner struct {
 	program *Program
 	robot   string
 	known   bool
-	cuts    [mostTests]float64 // weight of the best set below a test; 0 if not yet known
+	cuts    [maxTests]float64 // weight of the best set below a test; 0 if not yet known
 }
 
 // Plan plans for readings of one robot, or of any if it is not known.
@@ -79,7 +79,7 @@ func (pl *planner) guards(start uint8, accesses []Access) (best []Access) {
 		}
 		weight, _ := pl.weights(t)
 		at, _ := slices.BinarySearch(weights, weight)
-		if weight < 1 && at < MostGuards && !pl.without(start, uint8(i), new([mostTests]bool)) {
+		if weight < 1 && at < MostGuards && !pl.without(start, uint8(i), new([maxTests]bool)) {
 			weights = slices.Insert(weights, at, weight)
 			best = slices.Insert(best, at, Access{Value: int(t.value), Lo: t.lo, Hi: t.hi})
 		}
@@ -89,7 +89,7 @@ func (pl *planner) guards(start uint8, accesses []Access) (best []Access) {
 
 // without reports whether the condition can be true although a test does not
 // hold.
-func (pl *planner) without(at, test uint8, seen *[mostTests]bool) bool {
+func (pl *planner) without(at, test uint8, seen *[maxTests]bool) bool {
 	if at >= endTrue {
 		return at != endFalse
 	}

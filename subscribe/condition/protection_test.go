@@ -79,7 +79,7 @@ func hostile() map[string]string {
 }
 
 // Whatever the text, its answer takes a bounded amount of memory, and of steps:
-// what is allocated is at most 1 MiB, in at most mostMade pieces. That bounds
+// what is allocated is at most 1 MiB, in at most maxMade pieces. That bounds
 // the time, too, and can be counted on a busy machine; BenchmarkHostile
 // measures it.
 func TestHostileTexts(t *testing.T) {
@@ -93,7 +93,7 @@ func TestHostileTexts(t *testing.T) {
 			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
 				t.Errorf("%s takes %d bytes", name, took)
 			}
-			if made := after.Mallocs - before.Mallocs; made > mostMade {
+			if made := after.Mallocs - before.Mallocs; made > maxMade {
 				t.Errorf("%s allocates %d times", name, made)
 			}
 			if problem != nil {
@@ -109,9 +109,9 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// mostMade is how many allocations an answer may take: each is some 100 ns of
+// maxMade is how many allocations an answer may take: each is some 100 ns of
 // work, so that 5,000 are far from 5 ms.
-const mostMade = 5_000
+const maxMade = 5_000
 
 // BenchmarkHostile fails if the answer to a text takes more than 5 ms whenever
 // it is asked for: the least of all times, so that it fails on a busy machine

@@ -14,8 +14,8 @@ type Requirement struct {
 	Texts  []string // nil: it is a number
 }
 
-// mostRequirements bounds what Requires tells.
-const mostRequirements = 16
+// maxRequirements bounds what Requires tells.
+const maxRequirements = 16
 
 // Requires returns what must hold for the condition to be true: what it tells
 // is certain, but not all that is.
@@ -34,14 +34,14 @@ func (p *Program) Requires() []Requirement {
 	}
 	for i := range p.tests {
 		t := &p.tests[i]
-		if len(out) >= mostRequirements {
+		if len(out) >= maxRequirements {
 			break
 		}
 		if t.kind != testSpan || int(t.value) >= len(schemaValues) || math.IsInf(t.lo, -1) && math.IsInf(t.hi, 1) {
 			continue
 		}
 		name := schemaValues[t.value].key
-		if !strings.HasPrefix(name, "prev.") && !pl.without(p.start, uint8(i), new([mostTests]bool)) {
+		if !strings.HasPrefix(name, "prev.") && !pl.without(p.start, uint8(i), new([maxTests]bool)) {
 			out = append(out, Requirement{Name: name, Lo: t.lo, Hi: t.hi})
 		}
 	}
@@ -61,7 +61,7 @@ func (p *Program) texts(variable int) (texts []string) {
 // possible reports whether the condition can be true, from a test on, while a
 // variable is a text (known), or none that it is compared with.
 func (p *Program) possible(at uint8, variable int, text string, known bool) bool {
-	var seen [mostTests]bool
+	var seen [maxTests]bool
 	var walk func(at uint8) bool
 	walk = func(at uint8) bool {
 		if at >= endTrue {

@@ -108,9 +108,9 @@ func makeAttributeNumbers() map[numbered]int {
 	return all
 }
 
-// mostSeen, in m, is what ranges are spread up to as a rule: beyond what most
+// maxSeen, in m, is what ranges are spread up to as a rule: beyond what most
 // devices see, since most readings have nothing near.
-const mostSeen = 16
+const maxSeen = 16
 
 func attributeValue(in *Interface, a *Attribute, prev bool) (Value, bool) {
 	v := Value{key: attributeKey(in.Name(), a.Name, prev), low: 0, high: 8}
@@ -154,7 +154,7 @@ func usual(k view.Kind, a *Attribute, low, high float64) (float64, float64) {
 	case a.Unit == "m" && place:
 		return -20, 20
 	case a.Unit == "m":
-		return 0, mostSeen
+		return 0, maxSeen
 	case a.Unit == "%":
 		return 0, 100
 	case a.Unit == "px":
@@ -171,7 +171,7 @@ func usual(k view.Kind, a *Attribute, low, high float64) (float64, float64) {
 func listValues(number int) []Value {
 	l := &listTable[number]
 	make := func(name string, read func(*derived) float64) Value {
-		v := Value{key: name + " " + l.key, low: 0, high: mostSeen, read: func(e *Env) float64 { return read(e.list(number)) }}
+		v := Value{key: name + " " + l.key, low: 0, high: maxSeen, read: func(e *Env) float64 { return read(e.list(number)) }}
 		l.needs(&v)
 		return v
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	guardFrom  = 4 << 10   // smaller messages, in bytes, cannot become large
-	valuesMost = 1_000_000 // values in one message
+	guardFrom = 4 << 10   // smaller messages, in bytes, cannot become large
+	maxValues = 1_000_000 // values in one message
 )
 
 // Guard refuses messages that would take many times their bytes once decoded:
@@ -46,8 +46,8 @@ func guardValues(text []byte) *Invalid {
 			n++
 		}
 	}
-	if n > valuesMost {
-		return &Invalid{Code: TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", valuesMost)}
+	if n > maxValues {
+		return &Invalid{Code: TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", maxValues)}
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (r *matchRun) compare(ctx context.Context, m *subscribe.Matcher, texts *mat
 	runtime.GC()
 	r.measure(readings, 16, 1, method{"indexed", indexed.match}, method{"floor", floor.match})
 
-	plain, err := newPlainMatch(ctx, texts, min(r.n, mostPlain), plainTime)
+	plain, err := newPlainMatch(ctx, texts, min(r.n, maxPlain), plainTime)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (r *matchRun) compare(ctx context.Context, m *subscribe.Matcher, texts *mat
 // How many conditions plain expr gets, and how long it may take to compile
 // them.
 const (
-	mostPlain = 100_000
+	maxPlain  = 100_000
 	plainTime = 8 * time.Second
 )
 

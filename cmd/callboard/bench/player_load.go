@@ -218,13 +218,13 @@ func sessionsOf(ctx context.Context, address string, n int, mode uint8, d time.D
 		}
 		running.Go(func() { _ = c.Run(ctx) }) // ends with its context
 	}
-	patience := time.After(time.Minute)
+	late := time.After(time.Minute)
 	for i := range n {
 		select {
 		case <-up:
 		case <-ctx.Done():
 			return 0, 0, 0, ctx.Err()
-		case <-patience:
+		case <-late:
 			return 0, 0, 0, fmt.Errorf("only %d of %d sessions are up after a minute", i, n)
 		}
 	}

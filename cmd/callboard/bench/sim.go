@@ -72,7 +72,7 @@ func runSimulation(ctx context.Context, v Values, report func(Result)) error {
 		} else {
 			err = c.process(ctx, v, take)
 		}
-		if err == nil && (one || c.robots <= mostBesideStage) {
+		if err == nil && (one || c.robots <= maxBesideStage) {
 			err = besideStage(ctx, c, v, figures, report)
 		}
 		if err != nil {
@@ -82,9 +82,9 @@ func runSimulation(ctx context.Context, v Values, report func(Result)) error {
 	return nil
 }
 
-// mostBesideStage is how many robots real Stage is not slower with than anyone
+// maxBesideStage is how many robots real Stage is not slower with than anyone
 // would wait for.
-const mostBesideStage = 1000
+const maxBesideStage = 1000
 
 // crowd is how many robots there are, and what they see with.
 type crowd struct {

@@ -49,7 +49,7 @@ func besideStage(ctx context.Context, c crowd, v Values, ours map[string]float64
 // stage runs real Stage for about so long: first a short time, which tells how
 // fast it is, then the whole. What its start took is taken off.
 func (c crowd) stage(ctx context.Context, path, dir string, length time.Duration) (rates, error) {
-	const first, mostSteps = 10, 10_000_000
+	const first, maxSteps = 10, 10_000_000
 	begin, err := c.stageFor(ctx, path, dir, first*c.interval)
 	if err != nil {
 		return rates{}, err
@@ -64,7 +64,7 @@ func (c crowd) stage(ctx context.Context, path, dir string, length time.Duration
 			simulated: all.simulated - begin.simulated, wall: all.wall - begin.wall,
 			processor: all.processor - begin.processor, memory: all.memory,
 		}
-		if run.wall >= length/2 || all.wall >= 4*length || steps >= mostSteps {
+		if run.wall >= length/2 || all.wall >= 4*length || steps >= maxSteps {
 			return run, nil
 		}
 		steps = max(2*steps, min(100*steps, int(float64(steps)*float64(length)/float64(max(run.wall, time.Millisecond)))))

@@ -5,32 +5,32 @@ import (
 	"sync"
 )
 
-// room is how drivers that can wait are held back: a connection is crowded
+// backpressure is how drivers that can wait are held back: a connection is crowded
 // from the moment that half of its queue is taken until a quarter is.
-type room struct {
+type backpressure struct {
 	mu      sync.Mutex
 	crowded map[*conn]struct{}
 	free    chan struct{} // closed when nothing is crowded any more; nil: nothing is
 }
 
 // set notes whether c is crowded.
-func (r *room) set(c *conn, crowded bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (b *backpressure) set(c *conn, crowded bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if crowded {
-		if r.crowded == nil {
-			r.crowded = map[*conn]struct{}{}
+		if b.crowded == nil {
+			b.crowded = map[*conn]struct{}{}
 		}
-		r.crowded[c] = struct{}{}
-		if r.free == nil {
-			r.free = make(chan struct{})
+		b.crowded[c] = struct{}{}
+		if b.free == nil {
+			b.free = make(chan struct{})
 		}
 		return
 	}
-	delete(r.crowded, c)
-	if len(r.crowded) == 0 && r.free != nil {
-		close(r.free)
-		r.free = nil
+	delete(b.crowded, c)
+	if len(b.crowded) == 0 && b.free != nil {
+		close(b.free)
+		b.free = nil
 	}
 }
 
@@ -45,9 +45,9 @@ func WaitRoom(ctx context.Context, pub Publisher) error {
 		return nil
 	}
 	p := pub.(publisher)
-	p.s.room.mu.Lock()
-	free := p.s.room.free
-	p.s.room.mu.Unlock()
+	p.s.backpressure.mu.Lock()
+	free := p.s.backpressure.free
+	p.s.backpressure.mu.Unlock()
 	if free == nil {
 		return nil
 	}
@@ -71,16 +71,16 @@ func Crowded(pub Publisher) []string {
 	if !ok {
 		return nil
 	}
-	p.s.room.mu.Lock()
-	defer p.s.room.mu.Unlock()
+	p.s.backpressure.mu.Lock()
+	defer p.s.backpressure.mu.Unlock()
 	var out []string
-	for c := range p.s.room.crowded {
+	for c := range p.s.backpressure.crowded {
 		out = append(out, c.nc.RemoteAddr().String())
 	}
 	return out
 }
 
-// measure tells the room when the connection has become crowded, or is so no
+// measure notes when the connection has become crowded, or is so no
 // longer. c.mu is held.
 func (c *conn) measure() {
 	parts := 2
@@ -97,5 +97,5 @@ func (c *conn) measure() {
 	} else {
 		c.server.crowded.Add(-1)
 	}
-	c.server.room.set(c, crowded)
+	c.server.backpressure.set(c, crowded)
 }

@@ -12,8 +12,8 @@ import (
 // each; one that names none under the last, which every reading tests. It is
 // immutable.
 type bucket struct {
-	kinds view.Kinds
-	rooms []*room // of each of the kinds, in their order
+	kinds   view.Kinds
+	indexes []*kindIndex // of each of the kinds, in their order
 }
 
 const (
@@ -29,16 +29,16 @@ func tested(p *condition.Program) (all view.Kinds) {
 	return 1 << everyKind
 }
 
-// each calls do for each room and its kind.
-func (b *bucket) each(do func(k int, r *room)) {
+// each calls do for each index and its kind.
+func (b *bucket) each(do func(k int, r *kindIndex)) {
 	for i, left := 0, b.kinds; left != 0; i, left = i+1, left&(left-1) {
-		do(bits.TrailingZeros32(uint32(left)), b.rooms[i])
+		do(bits.TrailingZeros32(uint32(left)), b.indexes[i])
 	}
 }
 
 // same reports that two buckets are one, as far as tries hold it.
 func (b bucket) same(o bucket) bool {
-	return b.kinds == o.kinds && (b.kinds == 0 || &b.rooms[0] == &o.rooms[0])
+	return b.kinds == o.kinds && (b.kinds == 0 || &b.indexes[0] == &o.indexes[0])
 }
 
 // change returns the bucket with an entry put or taken away, by an edit.
@@ -47,12 +47,12 @@ func (b bucket) change(edit uint64, e *entry, plan *condition.Plan, put bool) bu
 	if b.kinds.Has(kinds) && b.changeOwn(edit, kinds, e, plan, put) {
 		return b
 	}
-	var rooms [allKinds]*room
-	b.each(func(k int, r *room) { rooms[k] = r })
+	var indexes [allKinds]*kindIndex
+	b.each(func(k int, r *kindIndex) { indexes[k] = r })
 	var out bucket
-	for k, old := range rooms {
+	for k, old := range indexes {
 		if kinds.Has(1 << k) {
-			r := room{}
+			r := kindIndex{}
 			if old != nil {
 				r = *old
 			}
@@ -64,19 +64,19 @@ func (b bucket) change(edit uint64, e *entry, plan *condition.Plan, put bool) bu
 		}
 		if old != nil {
 			out.kinds |= 1 << k
-			out.rooms = append(out.rooms, old)
+			out.indexes = append(out.indexes, old)
 		}
 	}
 	return out
 }
 
-// changeOwn puts an entry into the rooms of some kinds, if the edit made all
+// changeOwn puts an entry into the indexes of some kinds, if the edit made all
 // of them.
 func (b *bucket) changeOwn(edit uint64, kinds view.Kinds, e *entry, plan *condition.Plan, put bool) bool {
 	own := put
-	b.each(func(k int, r *room) { own = own && (!kinds.Has(1<<k) || r.edit == edit) })
+	b.each(func(k int, r *kindIndex) { own = own && (!kinds.Has(1<<k) || r.edit == edit) })
 	if own {
-		b.each(func(k int, r *room) {
+		b.each(func(k int, r *kindIndex) {
 			if kinds.Has(1 << k) {
 				r.change(edit, e, plan, put)
 			}
@@ -85,10 +85,10 @@ func (b *bucket) changeOwn(edit uint64, kinds view.Kinds, e *entry, plan *condit
 	return own
 }
 
-// room is what readings of one kind test: entries that values of the reading
+// kindIndex is what readings of one kind test: entries that values of the reading
 // find, and conditions that each reading evaluates. It is immutable once it
 // stands in a bucket.
-type room struct {
+type kindIndex struct {
 	edit    uint64       // that made it, see trie
 	values  trie[valued] // by the value's slot
 	rest    trie[*group] // by the program's number: what no value finds
@@ -105,7 +105,7 @@ type valued struct {
 	check, checkNaN spans[candidate]
 }
 
-// group is all entries of a room with the same condition, apart from those
+// group is all entries of an index with the same condition, apart from those
 // that values find at once.
 type group struct {
 	program *program
@@ -139,7 +139,7 @@ func newCandidate(g *group, plan *condition.Plan) candidate {
 }
 
 // change puts an entry or takes it away.
-func (r *room) change(edit uint64, e *entry, plan *condition.Plan, put bool) {
+func (r *kindIndex) change(edit uint64, e *entry, plan *condition.Plan, put bool) {
 	if put {
 		r.entries++
 	} else {
@@ -164,7 +164,7 @@ func (r *room) change(edit uint64, e *entry, plan *condition.Plan, put bool) {
 	}
 }
 
-func (r *room) changeGroup(edit uint64, e *entry, plan *condition.Plan, put bool) {
+func (r *kindIndex) changeGroup(edit uint64, e *entry, plan *condition.Plan, put bool) {
 	g := group{program: e.program, many: len(plan.Accesses) > 1}
 	if old := r.group(e.program, plan); old != nil {
 		g = *old
@@ -202,7 +202,7 @@ func (v *valued) checks(a *condition.Access) *spans[candidate] {
 }
 
 // group returns the group of a program, nil if there is none.
-func (r *room) group(p *program, plan *condition.Plan) *group {
+func (r *kindIndex) group(p *program, plan *condition.Plan) *group {
 	if len(plan.Accesses) == 0 {
 		g, _ := r.rest.get(p.number)
 		return g
@@ -214,7 +214,7 @@ func (r *room) group(p *program, plan *condition.Plan) *group {
 }
 
 // access changes what a value finds.
-func (r *room) access(edit uint64, p *program, a *condition.Access, change func(*valued)) {
+func (r *kindIndex) access(edit uint64, p *program, a *condition.Access, change func(*valued)) {
 	slot := p.slot(a.Value)
 	v, ok := r.values.get(slot)
 	if !ok {

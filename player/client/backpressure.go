@@ -31,7 +31,7 @@ func (s *session) askPace(list []player.Addr) error {
 				s.count.undecodable.Add(1)
 				return nil
 			}
-			s.patient = speed.Value == 0
+			s.awaitsClients = speed.Value == 0
 			return nil
 		})
 	}
@@ -40,7 +40,7 @@ func (s *session) askPace(list []player.Addr) error {
 
 // hold waits for room, if the server does.
 func (s *session) hold() error {
-	for s.patient {
+	for s.awaitsClients {
 		room := s.cfg.Room()
 		if room == nil {
 			return nil
