@@ -247,7 +247,7 @@ func (c *Client) current(conn *connection) error {
 	return errReplaced
 }
 
-// abandon returns up an operation whose caller has gone. A new subscription is
+// abandon gives up an operation whose caller has gone. A new subscription is
 // taken back; a change that was sent is waited for by nobody. mu is held.
 func (c *Client) abandon(id string) {
 	e := c.entries[id]
