@@ -309,7 +309,7 @@ func (m *modelNetwork) source(host string) string {
 	return word
 }
 
-// publish returns a host's next notification to whoever is attached: also a
+// publish gives a host's next notification to whoever is attached: also a
 // source that is new, but not one that the edge should have been told of.
 func (m *modelNetwork) publish(host string) {
 	m.mu.Lock()

@@ -109,7 +109,7 @@ func (b *robots) robot(name string, port int) int {
 	return i
 }
 
-// give returns a device to a robot, once.
+// give gives a device to a robot, once.
 func (b *robots) give(i int, a Address) bool {
 	if _, owned := b.owner[of(a)]; owned || a.Port == 0 || slices.Contains(world, a.Interface) {
 		return false
@@ -119,7 +119,7 @@ func (b *robots) give(i int, a Address) bool {
 	return true
 }
 
-// giveAll returns a robot what a driver provides on its port.
+// giveAll gives a robot what a driver provides on its port.
 func (b *robots) giveAll(d *Driver, i int) bool {
 	given := false
 	for _, a := range d.Provides {
