@@ -18,7 +18,7 @@ type lanes struct {
 	running sync.WaitGroup
 }
 
-// add puts a job into a lane; it tells whether there was room.
+// add puts a job into a lane and reports whether there was room.
 func (l *lanes) add(ctx context.Context, lane string, job func(context.Context)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

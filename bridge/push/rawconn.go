@@ -139,8 +139,8 @@ func (c *rawConn) closeBy(t time.Time) {
 	_ = c.Conn.SetWriteDeadline(t)
 }
 
-// limit gives the next write until stall from now, or less when closing. It
-// tells whether it closes.
+// limit lets the next write go on until stall from now, or less when closing. It
+// reports whether it closes.
 func (c *rawConn) limit(stall time.Duration) (closing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

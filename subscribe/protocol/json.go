@@ -189,7 +189,7 @@ func appendMap(dst []byte, v reflect.Value, depth int) []byte {
 
 // appendFields appends the exported fields of a struct, those of embedded
 // structs among them. more says that a field stands before them; the field op
-// is then left out. It tells whether a field stands there now.
+// is then left out. It reports whether a field stands there now.
 func appendFields(dst []byte, v reflect.Value, more bool, depth int) ([]byte, bool) {
 	skipOp := more
 	for i := range v.NumField() {

@@ -9,7 +9,7 @@ import (
 // The functions of this file walk over JSON that json.Valid has accepted, in
 // place, and so may take its grammar for granted.
 
-// members calls found for each member of an object, in order. It tells
+// members calls found for each member of an object, in order. It reports
 // whether the text is an object.
 func members(text []byte, found func(name string, value []byte)) bool {
 	i := skipBlanks(text, 0)
@@ -29,7 +29,7 @@ func members(text []byte, found func(name string, value []byte)) bool {
 	return true
 }
 
-// elements calls found for each element of an array, in order. It tells
+// elements calls found for each element of an array, in order. It reports
 // whether the text is an array.
 func elements(text []byte, found func(value []byte)) bool {
 	i := skipBlanks(text, 0)
