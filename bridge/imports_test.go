@@ -73,7 +73,6 @@ var siblings = map[string]map[string]string{
 		"query":     ". condition protocol view",
 		"view":      "protocol",
 	},
-	"worlds": {"internal/drawworlds": "internal/draw"},
 }
 
 // shared are the packages that all of a room may import: words and tools that

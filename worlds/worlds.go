@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-//go:generate go run ./internal/drawworlds
+//go:generate go test -run TestPicturesAreDrawn . -args -draw
 
 // FS holds the bundled worlds.
 //

@@ -1,16 +1,12 @@
 package worlds
 
 import (
-	"bytes"
-	"image"
-	"image/png"
 	"io/fs"
 	"strconv"
 	"testing"
 
 	"callboard/sim"
 	"callboard/sim/worldfile"
-	"callboard/worlds/internal/draw"
 )
 
 // load loads a world without a single problem.
@@ -71,25 +67,6 @@ func checkRobots(t *testing.T, name string, w *sim.World) {
 	for _, r := range w.Robots() {
 		if r.Position().Stalled() {
 			t.Errorf("%s: robot %s begins in contact", name, r.Name())
-		}
-	}
-}
-
-// TestPicturesAreDrawn draws the pictures anew: they are what is bundled.
-func TestPicturesAreDrawn(t *testing.T) {
-	for name, drawn := range draw.Plans() {
-		file, err := FS.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		bundled, err := png.Decode(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, ok := bundled.(*image.Paletted)
-		if !ok || p.Rect != drawn.Rect || !bytes.Equal(p.Pix, drawn.Pix) {
-			t.Errorf("%s is not what drawworlds draws: run go generate ./worlds", name)
 		}
 	}
 }

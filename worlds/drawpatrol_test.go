@@ -1,4 +1,4 @@
-package draw
+package worlds_test
 
 import (
 	"image"
@@ -12,10 +12,10 @@ const (
 	gate         = 3.4 // wide enough for two lanes
 )
 
-// Patrol draws six halls, three by two, with wide gates from each to the next,
+// drawPatrol draws six halls, three by two, with wide gates from each to the next,
 // so that a round trip leads through all of them; in the middle of each bend
 // stands a pillar.
-func Patrol() *image.Paletted {
+func drawPatrol() *image.Paletted {
 	img := newPlan(patrolWidth, patrolHeight)
 	const w, h = patrolWidth, patrolHeight
 	// around

@@ -1,4 +1,4 @@
-package draw
+package worlds_test
 
 import "image"
 
@@ -10,8 +10,8 @@ const (
 	door         = 1.2
 )
 
-// Office draws rooms on both sides of a corridor, with doors.
-func Office() *image.Paletted {
+// drawOffice draws rooms on both sides of a corridor, with doors.
+func drawOffice() *image.Paletted {
 	img := newPlan(officeWidth, officeHeight)
 	const w, h = officeWidth, officeHeight
 	// around

@@ -1,4 +1,4 @@
-package draw
+package worlds_test
 
 import (
 	"image"
@@ -40,8 +40,8 @@ var tunnels = []tunnel{
 
 var pillars = []hall{{0.35, -0.2, 0.5}, {-5.5, -2.6, 0.38}, {5.6, 2.9, 0.42}, {5.1, -3.2, 0.3}}
 
-// Cave draws halls and tunnels in a ring of rock, with crooked walls.
-func Cave() *image.Paletted {
+// drawCave draws halls and tunnels in a ring of rock, with crooked walls.
+func drawCave() *image.Paletted {
 	img := newPlan(caveWidth, caveHeight)
 	for py := 0; py < img.Rect.Dy(); py++ {
 		for px := 0; px < img.Rect.Dx(); px++ {
