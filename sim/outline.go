@@ -3,6 +3,7 @@ package sim
 import (
 	"image/color"
 	"math"
+	"slices"
 )
 
 // Outline is a closed polygon of a body as seen from above, in the world.
@@ -21,6 +22,14 @@ func (w *World) Outlines() []Outline {
 		out = append(out, m.Outlines()...)
 	}
 	return out
+}
+
+// Still returns the outlines of what belongs to a floor plan: neither robots nor
+// what moves.
+func (w *World) Still() []Outline {
+	return slices.DeleteFunc(w.Outlines(), func(o Outline) bool {
+		return o.Moving || o.Model.Root().Type() == "position" || len(o.Points) < 2
+	})
 }
 
 // Outlines returns the outlines of the model's own body where it is now.

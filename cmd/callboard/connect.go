@@ -67,6 +67,16 @@ func connection(c *cli.Context, logger *slog.Logger) (callboard.Config, error) {
 	return config, nil
 }
 
+// attaching does as begin for a command that attaches to a broker.
+func (p *program) attaching(c *cli.Context, least, most int, what string) ([]string, callboard.Config, error) {
+	args, logger, err := p.begin(c, least, most, what)
+	if err != nil {
+		return nil, callboard.Config{}, err
+	}
+	config, err := connection(c, logger)
+	return args, config, err
+}
+
 // hearTime is how long brokers are listened for: their heartbeat and a little.
 const hearTime = 1500 * time.Millisecond
 

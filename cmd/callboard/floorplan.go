@@ -24,10 +24,7 @@ type planOutline struct {
 func newFloorPlan(name string, w *sim.World) ([]byte, error) {
 	low, high := w.Bounds()
 	plan := floorPlan{Name: name, Bounds: [4]float64{low.X, low.Y, high.X, high.Y}, Outlines: []planOutline{}}
-	for _, o := range w.Outlines() {
-		if o.Moving || o.Model.Root().Type() == "position" {
-			continue
-		}
+	for _, o := range w.Still() {
 		points := make([][2]float64, len(o.Points))
 		for i, p := range o.Points {
 			points[i] = [2]float64{p.X, p.Y}

@@ -216,3 +216,13 @@ func arguments(c *cli.Context, least, most int, what string) ([]string, error) {
 	}
 	return args, nil
 }
+
+// begin checks how many positional arguments a command has, and makes its logger.
+func (p *program) begin(c *cli.Context, least, most int, what string) ([]string, *slog.Logger, error) {
+	args, err := arguments(c, least, most, what)
+	if err != nil {
+		return nil, nil, err
+	}
+	logger, err := p.logger(c)
+	return args, logger, err
+}

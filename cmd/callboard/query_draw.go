@@ -259,8 +259,8 @@ func (d *drawing) paths() panel {
 	p := newPlot("paths, and the places where it held")
 	p.X.Label.Text, p.Y.Label.Text = "x, m", "y, m"
 	for _, w := range d.walls {
-		points := make(plotter.XYs, 0, len(w.points)+1)
-		for _, q := range append(slices.Clone(w.points), w.points[0]) {
+		points := make(plotter.XYs, 0, len(w.Points)+1)
+		for _, q := range append(slices.Clone(w.Points), w.Points[0]) {
 			points = append(points, plotter.XY{X: q.X, Y: q.Y})
 		}
 		p.Add(&plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: color.Gray{0x80}, Width: px(1)}})

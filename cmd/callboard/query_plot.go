@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"maps"
 	"math"
 	"os"
@@ -25,7 +24,7 @@ type drawing struct {
 	conditions []string // ids
 	texts      []string // of the conditions
 	values     []drawnValue
-	walls      []wall
+	walls      []sim.Outline
 	robots     []*drawnRobot
 	// The first and the last moment of the run, in s.
 	first, last float64
@@ -35,12 +34,6 @@ type drawing struct {
 type drawnValue struct {
 	name    string
 	program *condition.Program
-}
-
-// wall is the outline of what stands in the world.
-type wall struct {
-	points []sim.Point
-	color  color.NRGBA
 }
 
 // drawnRobot is what a robot did.
@@ -85,11 +78,7 @@ func (q *querier) drawing() (*drawing, error) {
 	if err != nil || w == nil {
 		return d, err
 	}
-	for _, o := range w.Outlines() {
-		if !o.Moving && o.Model.Root().Type() != "position" && len(o.Points) > 1 {
-			d.walls = append(d.walls, wall{o.Points, o.Color})
-		}
-	}
+	d.walls = w.Still()
 	return d, nil
 }
 

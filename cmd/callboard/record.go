@@ -49,10 +49,7 @@ quarter of a second. Prints a line for each file that is complete.`,
 			&cli.BoolFlag{Name: "plain", Usage: "MCAP without the messages that are only there to be drawn"},
 		}, logFlags("warn")),
 		run: func(ctx context.Context, c *cli.Context) error {
-			if _, err := arguments(c, 0, 0, ""); err != nil {
-				return err
-			}
-			logger, err := p.logger(c)
+			_, logger, err := p.begin(c, 0, 0, "")
 			if err != nil {
 				return err
 			}

@@ -52,11 +52,7 @@ what comes before it is read, too, so that a late part of a large file begins la
 			&cli.BoolFlag{Name: "loop", Usage: "begin again at the end"},
 		}, logFlags("warn")),
 		run: func(ctx context.Context, c *cli.Context) error {
-			args, err := arguments(c, 1, -1, "FILE")
-			if err != nil {
-				return err
-			}
-			logger, err := p.logger(c)
+			args, logger, err := p.begin(c, 1, -1, "FILE")
 			if err != nil {
 				return err
 			}

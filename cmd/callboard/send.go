@@ -41,15 +41,7 @@ Velocities are in m/s and rad/s, poses in m and rad. Commands:
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, logFlags("error")),
 		run: func(ctx context.Context, c *cli.Context) error {
-			args, err := arguments(c, 2, -1, "ROBOT and COMMAND")
-			if err != nil {
-				return err
-			}
-			logger, err := p.logger(c)
-			if err != nil {
-				return err
-			}
-			config, err := connection(c, logger)
+			args, config, err := p.attaching(c, 2, -1, "ROBOT and COMMAND")
 			if err != nil {
 				return err
 			}

@@ -50,10 +50,7 @@ and --player-cfg add to it.`,
 			&cli.StringFlag{Name: "data", Usage: "`DIR` for what must outlive a crash (default $XDG_STATE_HOME/callboard/ID)"},
 		}, logFlags("info")),
 		run: func(ctx context.Context, c *cli.Context) error {
-			if _, err := arguments(c, 0, 0, ""); err != nil {
-				return err
-			}
-			logger, err := p.logger(c)
+			_, logger, err := p.begin(c, 0, 0, "")
 			if err != nil {
 				return err
 			}

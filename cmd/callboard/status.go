@@ -27,14 +27,7 @@ they hang, what waits for them, and the ways that their notifications take.`,
 			&cli.BoolFlag{Name: "json", Usage: "print one object: brokers, robots, subscriptions"},
 		}, logFlags("error")),
 		run: func(ctx context.Context, c *cli.Context) error {
-			if _, err := arguments(c, 0, 0, ""); err != nil {
-				return err
-			}
-			logger, err := p.logger(c)
-			if err != nil {
-				return err
-			}
-			config, err := connection(c, logger)
+			_, config, err := p.attaching(c, 0, 0, "")
 			if err != nil {
 				return err
 			}

@@ -51,7 +51,7 @@ place, it takes one that announces itself on the loopback, or on
 			&cli.GenericFlag{Name: "timeout", Value: timeout, Usage: "end after `TIME`; with 1 if --count was not reached, or no broker"},
 		}, logFlags("error")),
 		run: func(ctx context.Context, c *cli.Context) error {
-			args, err := arguments(c, 1, 1, "CONDITION")
+			args, config, err := p.attaching(c, 1, 1, "CONDITION")
 			if err != nil {
 				return err
 			}
@@ -59,16 +59,8 @@ place, it takes one that announces itself on the loopback, or on
 			if err != nil {
 				return err
 			}
-			logger, err := p.logger(c)
-			if err != nil {
-				return err
-			}
-			config, err := connection(c, logger)
-			if err != nil {
-				return err
-			}
 			config.Client = c.String("client")
-			where, err := hearing(c, logger)
+			where, err := hearing(c, config.Logger)
 			if err != nil {
 				return err
 			}

@@ -17,10 +17,7 @@ import (
 func worldMap(name string, w *sim.World) (*floorplan.Driver, error) {
 	low, high := w.Bounds()
 	plan := floorplan.Plan{World: name, Min: [2]float64{low.X, low.Y}, Max: [2]float64{high.X, high.Y}}
-	for _, o := range w.Outlines() {
-		if o.Moving || o.Model.Root().Type() == "position" || len(o.Points) < 2 {
-			continue
-		}
+	for _, o := range w.Still() {
 		points := make([][2]float64, 0, len(o.Points)+1)
 		for _, p := range o.Points {
 			points = append(points, [2]float64{p.X, p.Y})

@@ -108,32 +108,18 @@ func (r *reader) pass(opened lexer.Token, base string) bool {
 
 // passIncluded reads an included file, whose brackets have to match.
 func (r *reader) passIncluded(word lexer.Token, base string) bool {
-	file, text, ok := r.include(word)
-	if !ok {
-		return false
-	}
-	r.stack = append(r.stack, file)
-	defer func() { r.stack = r.stack[:len(r.stack)-1] }()
-	inner := &reader{parser: r.parser, lex: lexer.Stage(file, text)}
-	for {
-		t, ok := inner.read()
+	return r.within(word, func(inner *reader, t lexer.Token) bool {
 		switch {
-		case !ok:
-			return false
-		case t.Kind == lexer.End:
-			return true
 		case t.Kind == lexer.Open:
-			ok = inner.pass(t, base)
+			return inner.pass(t, base)
 		case t.Kind == lexer.Close:
 			r.broken = true
 			return r.fail(t.Pos, "\")\" closes nothing in this file; expected brackets that match")
 		case t.Kind == lexer.Word && t.Text == "include":
-			ok = inner.passIncluded(t, base)
+			return inner.passIncluded(t, base)
 		}
-		if !ok {
-			return false
-		}
-	}
+		return true
+	})
 }
 
 // expand applies macros to an entity and all below it. Macros are looked up as

@@ -325,8 +325,8 @@ func (r *reader) include(word lexer.Token) (file, text string, ok bool) {
 	return file, text, true
 }
 
-// includeInto splices a file's items into an entity.
-func (r *reader) includeInto(word lexer.Token, e *raw, depth int) bool {
+// within reads the file that an include names, token by token, up to its end.
+func (r *reader) within(word lexer.Token, each func(inner *reader, t lexer.Token) bool) bool {
 	file, text, ok := r.include(word)
 	if !ok {
 		return false
@@ -335,25 +335,28 @@ func (r *reader) includeInto(word lexer.Token, e *raw, depth int) bool {
 	defer func() { r.stack = r.stack[:len(r.stack)-1] }()
 	inner := &reader{parser: r.parser, lex: lexer.Stage(file, text)}
 	for {
-		t, ok := inner.read(blank...)
-		if !ok {
+		switch t, ok := inner.read(blank...); {
+		case !ok:
 			return false
-		}
-		switch {
 		case t.Kind == lexer.End:
 			return true
-		case t.Kind == lexer.Word && t.Text == "include":
-			if !inner.includeInto(t, e, depth) {
-				return false
-			}
-		case t.Kind == lexer.Word && t.Text != "define":
-			if !inner.item(t, e, depth+1) {
-				return false
-			}
-		default:
-			return r.fail(t.Pos, "%s cannot stand in a file that is included within %q; expected properties and children", t, problem.Short(e.word))
+		case !each(inner, t):
+			return false
 		}
 	}
+}
+
+// includeInto splices a file's items into an entity.
+func (r *reader) includeInto(word lexer.Token, e *raw, depth int) bool {
+	return r.within(word, func(inner *reader, t lexer.Token) bool {
+		switch {
+		case t.Kind == lexer.Word && t.Text == "include":
+			return inner.includeInto(t, e, depth)
+		case t.Kind == lexer.Word && t.Text != "define":
+			return inner.item(t, e, depth+1)
+		}
+		return r.fail(t.Pos, "%s cannot stand in a file that is included within %q; expected properties and children", t, problem.Short(e.word))
+	})
 }
 
 // find reads an included file: as named, relative to the world file's folder,
