@@ -36,6 +36,17 @@ func (t farStates) remove(id, robot string) {
 	}
 }
 
+// renumber says that what a source broker gives from now on has other numbers.
+func (t farStates) renumber(source BrokerID) {
+	for _, of := range t { // each by itself: order decides nothing
+		for _, st := range of {
+			if st.source == source {
+				st.seq = 0
+			}
+		}
+	}
+}
+
 // judge leaves out states that are what the client was told already: false, told
 // here in its source broker's place; and true, given again by that broker.
 func (s *session) judge(source BrokerID, seq uint64, r *Reading, names []protocol.Matched) []protocol.Matched {

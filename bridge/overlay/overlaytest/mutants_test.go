@@ -293,6 +293,8 @@ var mutants = []mutant{
 		from: "	return st.over == 0 || in == nil || in.buf.num < st.over", to: "	return st.over == 0 || in == nil"},
 	{rule: "states: true again when it is back", in: "source.onAgain",
 		from: "		b.giveAgain(e, again)\n", to: "		_ = again\n"},
+	{rule: "states: numbers of a key that has ended are not those of the next", in: "edge.endFar",
+		from: "	s.states.renumber(in.key.Source)\n", to: ""},
 	{rule: "states: handed over", in: "edge.onTold",
 		from: "			s.states.put(h.ID, h.Reading.Robot", to: "			new(farStates).put(h.ID, h.Reading.Robot"},
 	{rule: "a roster stays when its users go", in: "edge.passRosters",
