@@ -90,9 +90,9 @@ func (m *Matcher) Version() uint64 { return m.snapshot.Load().version }
 func (m *Matcher) Size() (conditions int) { return m.snapshot.Load().texts.size }
 
 // Install makes set the whole set of key, as one change: each reading is
-// tested by the old set or by the new one. Subscriptions that are the same as
-// before (id, specification and allowed robots) keep their policy state,
-// others begin anew. It returns the version in which the change is visible.
+// tested by the old set or by the new one. Subscriptions that were in the set
+// before keep their policy state, others begin anew, alike or not: a client may
+// have ended one and begun another meanwhile. It returns the version in which the change is visible.
 func (m *Matcher) Install(key Key, set []*Subscription) (version uint64) {
 	return m.Prepare([]Set{{key, set}}).Publish()
 }
@@ -152,7 +152,7 @@ func (m *Matcher) differ(key Key, set []*Subscription, put, gone []*entry) (puts
 		for len(old) > 0 && old[0].sub.Spec.ID < sub.Spec.ID {
 			gone, old = append(gone, old[0]), old[1:]
 		}
-		if len(old) > 0 && old[0].sub.Same(sub) {
+		if len(old) > 0 && old[0].sub == sub {
 			next, old = append(next, old[0]), old[1:]
 			continue
 		}

@@ -1,9 +1,7 @@
 package subscribe
 
 import (
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"callboard/player"
@@ -97,30 +95,11 @@ func names(interfaces []player.Interface) []string {
 	return all
 }
 
-// Same reports whether o asks for the same: specification and allowed robots.
-func (s *Subscription) Same(o *Subscription) bool {
-	if s == o {
-		return true
-	}
-	a, b := &s.Spec, &o.Spec
-	return a.ID == b.ID && a.Condition == b.Condition && trigger(a) == trigger(b) && keep(a) == keep(b) &&
-		a.MinInterval == b.MinInterval && a.For == b.For && a.Messages == b.Messages &&
-		slices.Equal(a.Robots, b.Robots) && slices.Equal(a.Devices, b.Devices) &&
-		maps.Equal(a.Select, b.Select) && slices.Equal(s.Allowed, o.Allowed)
-}
-
 func trigger(s *protocol.Subscription) string {
 	if s.Trigger == "" {
 		return protocol.TriggerEvery
 	}
 	return s.Trigger
-}
-
-func keep(s *protocol.Subscription) string {
-	if s.Keep == "" {
-		return protocol.KeepAll
-	}
-	return s.Keep
 }
 
 // whole reports whether the reading itself goes out.

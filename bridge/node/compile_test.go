@@ -191,6 +191,38 @@ func TestEndsWhileInstalled(t *testing.T) {
 	}
 }
 
+// TestBeginsAnewAtOnce: a subscription to changes that ends and begins again, alike,
+// before the matcher has seen the end is another one, which is told its state.
+func TestBeginsAnewAtOnce(t *testing.T) {
+	b := begin(t, nil)
+	b.rest()
+	n := b.node
+	out := &recorded{subscribed: make(chan struct{}, 8)}
+	c := n.Connect(out, "test")
+	near := protocol.Subscribe{Subscription: protocol.Subscription{ID: "near", Condition: "laser.min < 99", Trigger: protocol.TriggerChange}}
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(n.Hello(t.Context(), c, protocol.Hello{}, attach.Grant{Subscribe: true}))
+	check(n.Subscribe(t.Context(), c, near))
+	<-out.subscribed
+	b.scan(1)
+	b.rest()
+	n.stepping.Lock()
+	check(n.Unsubscribe(t.Context(), c, protocol.Unsubscribe{ID: "near"}))
+	check(n.Subscribe(t.Context(), c, near))
+	n.work(n.queue.take(nil))
+	n.stepping.Unlock()
+	<-out.subscribed
+	b.scan(2)
+	b.rest()
+	if times, _ := out.got(); len(times) != 2 {
+		t.Errorf("it was told of %v; expected its state at 1 and, anew, at 2", times)
+	}
+}
+
 // TestRefusedAreForgotten: of subscriptions that the limits have refused nothing
 // is kept, however many a client tries.
 func TestRefusedAreForgotten(t *testing.T) {
