@@ -259,9 +259,6 @@ func (b *edge) deliver(in *inbox, it Item) {
 		buf.last = it.To
 	default:
 		names := in.members.liveThere(it.Names, it.Set)
-		if len(names) < len(it.Names) {
-			b.askAnew(in, it)
-		}
 		names = in.session.judge(in.key.Source, it.From, it.Reading, names)
 		if len(names) == 0 {
 			b.stats.Passed++

@@ -232,20 +232,6 @@ func (b *edge) askFor(v *roster, again StateAgain) {
 	}
 }
 
-// askAnew has a source broker give again what was given as true to subscriptions
-// that have ended, if others with their ids have begun here since: where those are
-// alike it takes them for the same, and has told them what is true.
-func (b *edge) askAnew(in *inbox, it Item) {
-	v := b.rosters[in.key.Source]
-	for i := range it.Names {
-		n := &it.Names[i]
-		sub := in.members.subs[n.ID]
-		if v != nil && sub != nil && sub.since.Compare(it.Set) > 0 && n.State != nil && *n.State {
-			b.askFor(v, StateAgain{Key: in.key, Robot: it.Reading.Robot, ID: n.ID, Seq: it.From})
-		}
-	}
-}
-
 // askAll does so for all of a source broker's robots that are up, if the client's
 // edge before is dead and the client has not said which it takes for away.
 func (b *edge) askAll(s *session, id BrokerID) {

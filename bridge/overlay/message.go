@@ -31,7 +31,10 @@ type SetChange struct {
 }
 
 // Member is a subscription of a set.
-type Member struct{ Subscription *Subscription }
+type Member struct {
+	Subscription *Subscription
+	Since        Epoch // of one to changes: when it began, if one of its id may have ended before
+}
 
 // Missing names numbers that a renewal asks for again; From 0: none.
 type Missing struct {

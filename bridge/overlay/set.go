@@ -23,9 +23,21 @@ type set struct {
 func (s *set) whole() *SetChange {
 	c := &SetChange{Whole: true}
 	for _, sub := range s.sorted() {
-		c.Put = append(c.Put, Member{sub.Subscription})
+		c.Put = append(c.Put, sub.member())
 	}
 	return c
+}
+
+// member returns what a message says of a subscription.
+func (s *sub) member() Member { return Member{s.Subscription, s.began()} }
+
+// began returns since when the client of a subscription to changes is to be told
+// of states; zero if no other one may have had its id, and of others.
+func (s *sub) began() Epoch {
+	if s.Trigger != protocol.TriggerChange {
+		return Epoch{}
+	}
+	return s.since
 }
 
 // robots returns how many match, as far as they have been counted.
@@ -57,18 +69,35 @@ func (s *set) selects(r *selectors, robot string) bool {
 	return false
 }
 
-// diff returns what makes the set the one that is given whole.
-func (s *set) diff(whole []Member) (drop []string, put []Member) {
-	stays := make(map[string]bool, len(whole))
-	for _, m := range whole {
-		stays[m.Subscription.ID] = true
-		if old := s.subs[m.Subscription.ID]; old == nil || old.hash != m.Subscription.Hash() {
+// diff returns what a message changes in a set that is of an epoch. What is alike
+// and has begun since is another one.
+func (s *set) diff(c *SetChange, epoch Epoch) (drop []string, put []Member) {
+	if c == nil {
+		return nil, nil
+	}
+	stays := make(map[string]bool, len(c.Put))
+	for _, m := range c.Put {
+		id := m.Subscription.ID
+		stays[id] = true
+		old := s.subs[id]
+		switch {
+		case old == nil || old.hash != m.Subscription.Hash():
 			put = append(put, m)
+		case m.Since.Compare(epoch) > 0:
+			drop, put = append(drop, id), append(put, m)
 		}
 	}
-	for _, old := range s.sorted() {
-		if !stays[old.ID] {
-			drop = append(drop, old.ID)
+	if c.Whole {
+		for _, old := range s.sorted() {
+			if !stays[old.ID] {
+				drop = append(drop, old.ID)
+			}
+		}
+		return drop, put
+	}
+	for _, id := range c.Drop {
+		if s.subs[id] != nil {
+			drop = append(drop, id)
 		}
 	}
 	return drop, put
@@ -176,7 +205,7 @@ func change(from Hash, drop []string, put []*sub) *SetChange {
 	}
 	c := &SetChange{From: from, Drop: drop}
 	for _, sub := range put {
-		c.Put = append(c.Put, Member{sub.Subscription})
+		c.Put = append(c.Put, sub.member())
 	}
 	return c
 }

@@ -48,16 +48,13 @@ func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	if e.inbox != nil { // the edge was here: turn hands the inbox over
 		b.edge.release(e.inbox)
 	}
+	drop, put := e.members.diff(m.Set, e.epoch)
 	e.epoch, e.seen = m.Epoch, b.now
-	switch {
-	case e.members.hash == m.Hash: // the same as before, and all that the client has asked for up to now
+	if len(drop)+len(put) > 0 {
+		b.changeMembers(e, drop, put, false)
+	} else { // the same as before, and all that the client has asked for up to now
 		e.sets.touch(e.epoch)
 		b.recordEntry(e)
-	case m.Set.Whole:
-		drop, put := e.members.diff(m.Set.Put)
-		b.changeMembers(e, drop, put, false)
-	default:
-		b.changeMembers(e, m.Set.Drop, m.Set.Put, false)
 	}
 	return true
 }
@@ -65,14 +62,14 @@ func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 // brings reports whether the message lets the source have the set that it names.
 func (b *source) brings(e *entry, m *SubscribeMessage) bool {
 	switch {
-	case e != nil && e.members.hash == m.Hash:
-		return true
-	case m.Set == nil || slices.ContainsFunc(m.Set.Put, func(m Member) bool { return m.Subscription == nil }):
+	case m.Set == nil:
+		return e != nil && e.members.hash == m.Hash
+	case slices.ContainsFunc(m.Set.Put, func(m Member) bool { return m.Subscription == nil }):
 		return false
 	case m.Set.Whole:
 		return len(m.Set.Put) <= b.cfg.Subscriptions
 	}
-	return e != nil && e.members.hash == m.Set.From && len(e.members.subs)+len(m.Set.Put) <= 2*b.cfg.Subscriptions
+	return e != nil && (e.members.hash == m.Set.From || e.members.hash == m.Hash) && len(e.members.subs)+len(m.Set.Put) <= 2*b.cfg.Subscriptions
 }
 
 // changeMembers changes the set of an entry whose edge is elsewhere.

@@ -45,19 +45,29 @@ type changes struct {
 	states map[[2]string]bool
 	from   map[[2]string]string // source words
 	begun  map[string]int       // how often each has begun: what is under way may be of the one before
+	anew   map[string]bool      // those that began by a subscribe, and are to be told their state
 	lost   bool                 // something was given up: what was told is not known
 }
 
 // begin forgets the states of a subscription that ends or begins anew.
 func (s *changes) begin(id string) {
 	if s.begun == nil {
-		s.begun = map[string]int{}
+		s.begun, s.anew = map[string]int{}, map[string]bool{}
 	}
 	s.begun[id]++
+	s.anew[id] = false
 	for k := range s.states { // each by itself: order decides nothing
 		if k[0] == id {
 			delete(s.states, k)
 		}
+	}
+}
+
+// roam takes note that the client leaves the edge where its subscriptions began:
+// their source brokers may not hear of it.
+func (s *changes) roam(away bool) {
+	if away {
+		clear(s.anew)
 	}
 }
 
@@ -93,6 +103,9 @@ func (p *client) changed() string {
 			state, told := p.changes.states[[2]string{id, robotName(i)}]
 			if p.subs[id].sub.Trigger != protocol.TriggerChange { // what was told is of one before with this id
 				continue
+			}
+			if !told && p.changes.anew[id] {
+				return id + " of " + robotName(i) + " was told no state since it began"
 			}
 			if told && state != (reading%len(p.subs[id].sub.Condition) == 0) {
 				return id + " of " + robotName(i) + " was told otherwise last"
