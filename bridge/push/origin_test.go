@@ -100,7 +100,7 @@ func TestRightsOfWhatIsShown(t *testing.T) {
 	}{
 		{"boss", "/metrics", 200, []string{`"r1"`, `"r2"`, `"x1"`, `"lab:6665"`, "callboard_push_sessions"}, nil},
 		{"look", "/metrics", 200, []string{`"r1"`, `"x1"`, `"lab:6665"`}, nil},
-		{"s3cret", "/metrics", 200, []string{`"r1"`, `"r2"`, "callboard_push_sessions"}, []string{"x1", "6665", "player_bytes"}},
+		{"s3cret", "/metrics", 200, []string{`"r1"`, `"r2"`, "callboard_push_sessions"}, []string{`"x1"`, "lab:6665", "player_bytes"}},
 		{"boss", "/api/roam", 200, []string{"all programs"}, nil},
 		{"s3cret", "/api/roam", 403, nil, []string{"all programs"}},
 		{"s3cret", "/api/worlds/cave", 200, nil, nil},

@@ -166,9 +166,8 @@ func (p *pending) abandon(x *exchange) {
 	x.giveUp(time.Now())
 }
 
-// expired gives up the session's own exchanges and those of Pass that are
-// overdue and returns what is to be told of it; and tells when the next one will
-// be.
+// expired gives up the exchanges of the session and of Pass that are overdue. It
+// returns those to be told of it, and when the next one will be overdue.
 func (p *pending) expired(now time.Time) (late []exchange, next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -169,7 +169,7 @@ func (c *client) Send(to attach.Messages, m any) {
 // keepBelow is how large a text may be that is kept for the next message.
 const keepBelow = 256 << 10
 
-// text returns room for what CBOR is made of.
+// text returns a buffer for what CBOR is made of.
 func (d *Dialect) text() *[]byte {
 	if text, ok := d.texts.Get().(*[]byte); ok {
 		return text
