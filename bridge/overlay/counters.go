@@ -120,7 +120,7 @@ func (c *counters) body(m RegistryMessage) {
 		}
 	case *Told:
 		c.session(m.Session)
-		c.number(m.Attachment, m.For)
+		c.number(m.Attachment)
 		for _, seen := range [][]SeenSource{m.Seen, m.Awaited} {
 			for i := range seen {
 				c.number(seen[i].Version, seen[i].At)

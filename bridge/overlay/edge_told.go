@@ -179,7 +179,7 @@ func (b *edge) handTold(s *session) {
 	if s.anonymous || s.newestEdge == "" || s.newestEdge == b.cfg.ID {
 		return
 	}
-	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, For: s.newest, Whole: !s.roamed}
+	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed}
 	for _, id := range slices.Sorted(maps.Keys(s.upTo)) {
 		if _, awaited := s.awaits[id]; awaited {
 			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id], s.toldAt[id]})
@@ -206,11 +206,6 @@ func (b *edge) onTold(m *Told) {
 	s := b.sessions[m.Client]
 	if s == nil || s.birth != m.Session || m.Attachment >= s.epoch.Attachment {
 		return
-	}
-	if s.elsewhere != 0 && s.newestEdge != "" && s.newestEdge != b.cfg.ID && s.newest > m.For { // it has gone on
-		onward := *m
-		onward.For = s.newest
-		b.network.route(s.newestEdge, &onward)
 	}
 	if !s.roamed {
 		return
@@ -270,8 +265,7 @@ func (b *edge) takeTold(s *session, m *Told, last bool) {
 		s.noteTold(x.Broker, m.Attachment)
 	}
 	for _, x := range m.Awaited {
-		before, at := s.upTo[x.Broker], s.toldAt[x.Broker]
-		if awaited(x.Broker) && (before == 0 || x.At > at || x.At == at && x.Version < before) {
+		if before := s.upTo[x.Broker]; awaited(x.Broker) && (before == 0 || x.Version < before) {
 			b.recordTold(s, x.Broker, x.Version, "", false)
 			s.noteTold(x.Broker, x.At)
 		}

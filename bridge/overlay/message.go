@@ -353,7 +353,6 @@ type Told struct {
 	Client     string
 	Session    Session
 	Attachment uint64 // under which it was told
-	For        uint64 // that of the edge which is told: who knows of a newer one passes it on there
 	Whole      bool   // of source brokers that are not in Seen it was told nothing
 	Seen       []SeenSource
 	Awaited    []SeenSource // that edge was waiting itself; since these it has told nothing

@@ -182,7 +182,7 @@ func TestRapid(t *testing.T) {
 // TestHardSeeds runs schedules that once failed, each for another reason.
 func TestHardSeeds(t *testing.T) {
 	for kind, seeds := range map[Kind][]uint64{
-		NoFaults: {613, 2229, 2588, 2719, 6054, 16415, 17578, 21302, 22888, 32720, 34386, 47155},
+		NoFaults: {613, 1647, 2229, 2588, 2719, 3722, 6054, 16415, 17578, 21302, 22888, 32720, 34386, 47155},
 		Faults:   {700, 891, 909, 985, 991, 2182, 2245, 9373, 10878, 11207, 20041, 22684, 33767, 36785},
 		Amnesia:  {3887, 19221},
 		OldStore: {1152, 1663, 2137, 5943, 8331, 9653, 10425, 17286, 21852, 22985, 35999, 44228, 46815, 49825},
