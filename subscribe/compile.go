@@ -60,5 +60,5 @@ type compiled struct {
 	truth   bool
 }
 
-// maxRecent is how many are kept, each at a place that its text's hash gives.
+// maxRecent is how many are kept, each at the place of its text's hash.
 const maxRecent = 1024

@@ -200,7 +200,7 @@ func drawReading(t *rapid.T, time float64) player.Reading {
 	return player.Reading{Device: rapid.SampledFrom([]*player.Device{laser0, laser1}).Draw(t, "laser"), Time: time, Payload: d}
 }
 
-// The matcher tells what plain expr tells, one subscription after another:
+// The matcher matches what plain expr matches, one subscription after another:
 // whatever the conditions, options and readings, also while subscriptions
 // come and go.
 func TestSameAsNaive(t *testing.T) {

@@ -243,7 +243,7 @@ func (m *Matcher) place(s *snapshot, e *entry, put bool) {
 	s.scopes = s.scopes.with(s.version, use.number, in)
 }
 
-// intern gives the one program of a text, and counts one more use of it.
+// intern returns the one program of a text, and counts one more use of it.
 func (m *Matcher) intern(s *snapshot, p *condition.Program, truth bool) *program {
 	found := s.findText(p.Text(), truth)
 	if found == nil {
@@ -257,7 +257,7 @@ func (m *Matcher) intern(s *snapshot, p *condition.Program, truth bool) *program
 	return found
 }
 
-// slotsOf gives slots to a program's own values. The same values have the
+// slotsOf assigns slots to a program's own values. The same values have the
 // same.
 func (m *Matcher) slotsOf(p *condition.Program) []uint32 {
 	var slots []uint32

@@ -410,7 +410,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// The same stream gives the same trace, whatever the order of maps.
+// The same stream makes the same trace, whatever the order of maps.
 func TestDeterministic(t *testing.T) {
 	run := func() []string {
 		m := newMatcher(t)
@@ -466,7 +466,7 @@ func TestNoAllocationWhenNothingMatches(t *testing.T) {
 	}
 }
 
-// Whatever the condition reads and the policy holds, a reading that tells nobody anything costs no memory; and of one
+// Whatever the condition reads and the policy holds, a reading that notifies nobody costs no memory; and of one
 // that is told, what it costs does not grow with the subscriptions it is told to, but for the list of them.
 func TestNoAllocationBeyondTheMatches(t *testing.T) {
 	conditions := []string{
@@ -486,7 +486,7 @@ func TestNoAllocationBeyondTheMatches(t *testing.T) {
 		}
 	}
 	at := &iface.Position2DData{}
-	// costs tells the allocations of two scans and a pose, when each condition holds throughout.
+	// costs returns the allocations of two scans and a pose, when each condition holds throughout.
 	costs := func(options protocol.Subscription, copies int) (n float64, told int) {
 		m := newMatcher(t)
 		for k := range copies {

@@ -110,7 +110,7 @@ func (s *Subscription) stateful() bool {
 	return trigger(&s.Spec) != protocol.TriggerEvery || s.Spec.For > 0
 }
 
-// tellsFalse reports whether the subscription tells that its condition is false,
+// tellsFalse reports whether the subscription reports that its condition is false,
 // also at first.
 func (s *Subscription) tellsFalse() bool { return trigger(&s.Spec) == protocol.TriggerChange }
 

@@ -111,7 +111,7 @@ func (s *Session) group(g *group, a *view.Arrival) {
 	g.state.each(match)
 }
 
-// evaluate returns what a condition gives for this reading, evaluated once.
+// evaluate returns a condition's result for this reading, evaluated once.
 func (s *Session) evaluate(p *program) result {
 	r, had := s.results.at(p.number)
 	if had {
@@ -147,7 +147,7 @@ func (s *Session) step(e *entry, st *state, a *view.Arrival, truth bool) {
 	}
 }
 
-// fail tells the owners of a condition that it failed, each once.
+// fail informs the owners of a condition that it failed, each once.
 func (s *Session) fail(g *group) {
 	message := s.counts.err.Error()
 	tell := func(e *entry) { s.failed(e, message) }
@@ -155,7 +155,7 @@ func (s *Session) fail(g *group) {
 	g.state.each(tell)
 }
 
-// failed tells a subscription's owner that it failed, unless that was told.
+// failed informs a subscription's owner that it failed, unless it has done so.
 func (s *Session) failed(e *entry, message string) {
 	if s.config.Failed != nil && !e.failed.Swap(true) {
 		s.config.Failed(Failure{Key: e.key, ID: e.sub.Spec.ID, Message: message})

@@ -205,7 +205,7 @@ func (g *Gateway) Ports() []Port {
 	return out
 }
 
-// Where tells on which port a robot is, and as which of those that share it. A
+// Where returns the port that a robot is on, and as which of those that share it. A
 // robot that is not there is nowhere.
 func (g *Gateway) Where(robot string) (address string, index int) {
 	if r := g.robots[robot]; r != nil {

@@ -326,7 +326,7 @@ func TestSeveralRobotsOfOneServer(t *testing.T) {
 }
 
 // A device that shows a robot's ranger once more is there for that robot, and its
-// driver's name tells of the ranger as it is numbered here.
+// driver's name has the ranger's index here.
 func TestTwinsGoWithTheirRobots(t *testing.T) {
 	at := func(i player.Interface, index uint16) player.Addr { return player.Addr{Interf: i, Index: index} }
 	first, second := at(player.InterfaceRanger, 0), at(player.InterfaceRanger, 1)

@@ -66,7 +66,7 @@ func (s *sleeper) take(m player.Message) {
 	}
 }
 
-// answer gives the body back.
+// answer returns the body.
 func (s *sleeper) answer(m player.Message) {
 	m.Type, m.Size = player.Ack, uint32(len(m.Body))
 	s.nc.Write(append(m.Header.Append(nil), m.Body...))

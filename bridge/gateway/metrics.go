@@ -62,7 +62,7 @@ func (g *Gateway) measure(to *metric.Set) {
 	to.Add(g.figures, families...)
 }
 
-// figures gives the figures as they are now.
+// figures returns the present figures.
 func (g *Gateway) figures(to *metric.Scrape) {
 	count := func(f *metric.Family, n uint64, labels ...string) { to.Give(f, float64(n), labels...) }
 	connections := g.limit.Stats()

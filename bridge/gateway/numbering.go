@@ -9,7 +9,7 @@ import (
 	"callboard/player/client"
 )
 
-// numbering gives the devices of a robot their indexes here. On a port that N
+// numbering assigns the devices of a robot their indexes here. On a port that N
 // robots share the k-th device of an interface of the n-th robot has index
 // k·N + n: position2d:n is the base of robot n, whatever other robots have. On a
 // port of its own N is 1: a robot's devices begin at 0, whichever indexes they
@@ -42,7 +42,7 @@ func (n *numbering) local(a player.Addr) (device, bool) {
 	return here, true
 }
 
-// number gives the devices of a Player server their indexes on the robot's
+// number assigns the devices of a Player server their indexes on the robot's
 // port: of each interface the robot's own come first, by their indexes there.
 // Where the robot has the Player server and the port to itself it is as if
 // programs had attached to the server.

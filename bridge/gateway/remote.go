@@ -41,7 +41,7 @@ type route struct {
 	addr  player.Addr
 }
 
-// Listed gives each robot the devices that are its own.
+// Listed hands each robot its own devices.
 func (r *remote) Listed(devices []client.Device) {
 	r.routes = make(map[device][]route, len(devices))
 	own := make([][]client.Device, len(r.robots))

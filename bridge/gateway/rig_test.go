@@ -304,7 +304,7 @@ func (p *program) send(a player.Addr, typ player.Type, subtype uint8, payload an
 
 func raw(b ...byte) *iface.Raw { return &iface.Raw{Body: b} }
 
-// request sends a request and gives the answer; readings may come first.
+// request sends a request and returns the answer; readings may come first.
 func (p *program) request(a player.Addr, subtype uint8, payload any) player.Message {
 	p.t.Helper()
 	p.send(a, player.Request, subtype, payload)
@@ -317,7 +317,7 @@ func (p *program) request(a player.Addr, subtype uint8, payload any) player.Mess
 	}
 }
 
-// access opens or closes a device and tells whether that worked.
+// access opens or closes a device and reports whether that worked.
 func (p *program) access(a player.Addr, access uint8) bool {
 	p.t.Helper()
 	m := p.request(self, player.PlayerDev, &iface.DeviceReq{Addr: a, Access: access})

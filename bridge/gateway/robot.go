@@ -48,7 +48,7 @@ func (r *robot) Devices() []server.DeviceInfo { return nil }
 // Attach takes the way to publish.
 func (r *robot) Attach(pub server.Publisher) { r.pub = pub }
 
-// Relays tells the server not to decode.
+// Relays reports true: the server does not decode.
 func (r *robot) Relays() bool { return true }
 
 // provide serves these devices of the Player server from now on. It gives each

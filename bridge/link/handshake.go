@@ -151,7 +151,7 @@ func (o *opening) expect(kind byte) ([]byte, error) {
 	return content, nil
 }
 
-// printable shows what another broker gives as a reason.
+// printable returns another broker's reason in a form that can be logged.
 func printable(text []byte) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

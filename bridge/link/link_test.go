@@ -292,7 +292,7 @@ func (a *authority) sign(t *testing.T, name string) *TLS {
 	return &TLS{Certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, Authorities: a.pool}
 }
 
-// runUntilStopped runs links in the background; the function that it gives
+// runUntilStopped runs links in the background; the function that it returns
 // waits for their end.
 func runUntilStopped(l *Links) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

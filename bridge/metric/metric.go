@@ -1,6 +1,6 @@
 // Package metric holds one broker's numbers and shows them at /metrics in
 // Prometheus' text format, version 0.0.4: the families by their names, then
-// what tells of Go and the process (go_*, process_*, without types).
+// those of Go and the process (go_*, process_*, without types).
 package metric
 
 import (
@@ -48,7 +48,7 @@ type Set struct {
 // New makes an empty Set. Parts add theirs before its Handler is made.
 func New() *Set { return &Set{families: map[string]*Family{}} }
 
-// Add adds families, and what gives their numbers at each scrape: several
+// Add adds families, and what returns their numbers at each scrape: several
 // scrapes may call it at a time. A family that is there already is a mistake
 // of the program: Add panics.
 func (s *Set) Add(give func(*Scrape), families ...*Family) {
@@ -61,7 +61,7 @@ func (s *Set) Add(give func(*Scrape), families ...*Family) {
 	s.sources = append(s.sources, give)
 }
 
-// Func adds a family without labels whose number get gives.
+// Func adds a family without labels whose number get returns.
 func (s *Set) Func(name, help string, get func() float64) {
 	f := NewFamily(name, help)
 	s.Add(func(to *Scrape) { to.Give(f, get()) }, f)

@@ -85,7 +85,7 @@ z_open -2.5
 `
 
 // TestText: every kind, each family once and whole; a second Set knows nothing
-// of the first; what tells of the process follows.
+// of the first; those of the process follow.
 func TestText(t *testing.T) {
 	s, other := metric.New(), metric.New()
 	fill(s)

@@ -109,7 +109,7 @@ func (d *disk) next() (job, bool) {
 	return j, true
 }
 
-// done forgets a job that is done, or tells that it failed.
+// done forgets a job that is done, or reports that it failed.
 func (d *disk) done(j job, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

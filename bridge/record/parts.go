@@ -8,7 +8,7 @@ import (
 	"callboard/player/run"
 )
 
-// begin begins the next file: by itself it tells of all robots that are up.
+// begin begins the next file: it begins with all robots that are up.
 func (r *Recorder) begin() error {
 	name, file, err := r.create()
 	if err != nil {

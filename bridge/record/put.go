@@ -108,7 +108,7 @@ type clock struct {
 // far is how far apart in s the clocks of servers may be.
 const far = 3600
 
-// jumps tells, once, that the record's clock is another.
+// jumps reports, once, that the record's clock is another.
 func (c *clock) jumps(rec *run.Record) bool {
 	t := rec.Header.Timestamp
 	other := c.player != "" && c.player != rec.Player && math.Abs(t-c.time) > far

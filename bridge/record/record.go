@@ -1,4 +1,4 @@
-// Package record writes what Player servers send, or another source gives,
+// Package record writes what Player servers send, or another source hands over,
 // into files that package run reads: Player logs or MCAP.
 package record
 
@@ -27,7 +27,7 @@ type Config struct {
 	// by run.PartName.
 	Output  string
 	Servers []Server // Player servers to record
-	// Source gives records of its own, from one goroutine at a time, until ctx
+	// Source hands over records of its own, from one goroutine at a time, until ctx
 	// ends or it has no more; nil: none.
 	Source func(ctx context.Context, put func(*run.Record)) error
 	World  *run.World // recorded with the run; nil: none

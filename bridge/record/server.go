@@ -149,7 +149,7 @@ func (o *source) Message(h player.Header, payload any) {
 // Round has nothing to record.
 func (o *source) Round() {}
 
-// Overflow tells that the server dropped messages. Whose they were is known
+// Overflow reports that the server dropped messages. Whose they were is known
 // only if the connection has one robot.
 func (o *source) Overflow(lost uint64) {
 	for _, robot := range o.robots {

@@ -33,7 +33,7 @@ func TestBounds(t *testing.T) {
 		{[]*player.Device{scanner(0, 5)}, append([]Bound{index(0, 0)}, scans(8)...)}, // a scan of before may stand
 		{[]*player.Device{scanner(0, 5), unknown}, []Bound{index(0, 1)}},
 		{[]*player.Device{scanner(0, 5), laser}, []Bound{index(0, 0)}},
-		{[]*player.Device{scanner(0, 0)}, []Bound{index(0, 0)}}, // it tells none
+		{[]*player.Device{scanner(0, 0)}, []Bound{index(0, 0)}}, // it has none
 	} {
 		if diff := cmp.Diff(c.want, b.of(c.devices)); diff != "" {
 			t.Errorf("%v: %s", c.devices, diff)

@@ -8,7 +8,7 @@ import (
 	"callboard/player"
 )
 
-// The list of robots tells a device's geometry whole: lengths along x first,
+// The list of robots has a device's whole geometry: lengths along x first,
 // and what is no number as 0.
 func TestGeometry(t *testing.T) {
 	got, err := json.Marshal(newGeometry(&player.Geometry{

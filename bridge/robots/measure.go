@@ -42,7 +42,7 @@ func (r *Robots) measure(to *metric.Set) {
 	to.Add(r.figures, families...)
 }
 
-// figures gives the figures as they are now.
+// figures returns the present figures.
 func (r *Robots) figures(to *metric.Scrape) {
 	count := func(f *metric.Family, n uint64, labels ...string) { to.Give(f, float64(n), labels...) }
 	for _, one := range r.List() {

@@ -97,7 +97,7 @@ func (r *robot) overflow(lost uint64) {
 	r.tell(Event{State: protocol.RobotOverflow, Lost: lost})
 }
 
-// placed tells that the name of the robot's world has become known.
+// placed is called when the name of the robot's world has become known.
 func (r *robot) placed() {
 	r.mu.Lock()
 	up, devices := r.state == protocol.RobotUp, r.devices

@@ -39,7 +39,7 @@ type Server struct {
 	// nobody. Attach is told which session it is that Relay belongs to.
 	Relay  client.Relay
 	Attach func(*client.Client)
-	// Gateway tells for each robot where Player programs find it. Default:
+	// Gateway returns for each robot where Player programs find it. Default:
 	// nowhere.
 	Gateway func(robot string) (address string, index int)
 	// GatewayIndex returns the index of a robot's device there. Needed with
@@ -266,7 +266,7 @@ type Robot struct {
 	Error    string            `json:"error,omitempty"`   // why it is away
 }
 
-// List tells of all robots, by name.
+// List describes all robots, by name.
 func (r *Robots) List() []Robot {
 	out := make([]Robot, len(r.names))
 	for i, name := range r.names {

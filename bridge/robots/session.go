@@ -187,7 +187,7 @@ func (s *session) silent(a player.Addr, silent bool) {
 	}
 }
 
-// Round gives what was held for completion.
+// Round releases readings that were held for completion.
 func (s *session) Round() {
 	s.testing.Lock()
 	defer s.testing.Unlock()
@@ -196,7 +196,7 @@ func (s *session) Round() {
 	}
 }
 
-// Overflow tells that the server dropped readings for want of room. Which
+// Overflow reports that the server dropped readings for want of room. Which
 // robot they were of is known only if the connection has one.
 func (s *session) Overflow(lost uint64) {
 	for _, r := range s.robots {

@@ -63,7 +63,7 @@ func (r *record) test() {
 }
 
 // collect hands out what the lanes found, in the order of the records, and
-// gives batches and blocks back.
+// hands batches and blocks back.
 func (s *Search) collect(ctx context.Context) error {
 	for {
 		select {

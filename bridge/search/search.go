@@ -37,8 +37,8 @@ type Config struct {
 	// Write takes what Format made, in order, with its number from 1. An error
 	// ends the search.
 	Write func(seq uint64, text []byte) error
-	// Sink gives what else takes a robot's findings (its Notify is not used). It
-	// is called once a robot, and what it gives for one robot from one goroutine
+	// Sink returns what else takes a robot's findings (its Notify is not used). It
+	// is called once a robot, and its result for one robot from one goroutine
 	// at a time. nil: nothing does.
 	Sink func(robot string) query.Sink
 	// Problem takes the faults of a file, in order. nil: they are counted only.
@@ -48,7 +48,7 @@ type Config struct {
 // Source is a run.
 type Source struct {
 	File *run.File
-	// Name gives another name to a robot of the file; nil: they keep theirs.
+	// Name returns another name for a robot of the file; nil: they keep theirs.
 	Name func(robot string) string
 }
 

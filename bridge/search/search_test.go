@@ -154,7 +154,7 @@ var conditions = []protocol.Subscription{
 	{Condition: "true", Robots: []string{"port-6666"}, Devices: []string{"laser"}},
 }
 
-// A search gives the same on any number of processors: what one loop gives
+// A search finds the same on any number of processors: what one loop finds
 // that reads every message.
 func TestSameOnAnyNumberOfProcessors(t *testing.T) {
 	for _, name := range []string{"two-robots-laser-sonar.log", "beta-laser-odom.log", "alpha-ranger.log", "many-interfaces.log"} {

@@ -110,7 +110,7 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 	return nil
 }
 
-// meet takes what a welcome tells of brokers. mu is held.
+// meet takes what a welcome says of brokers. mu is held.
 func (c *Client) meet(url string, w protocol.Welcome) {
 	ids, urls := make([]string, 0, len(w.Brokers)), make([]string, 0, len(w.Brokers))
 	for _, b := range w.Brokers {

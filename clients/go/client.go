@@ -165,7 +165,7 @@ func (c *Client) Close() {
 	<-c.done
 }
 
-// Done is closed when the client has ended; Err tells why.
+// Done is closed when the client has ended; Err returns why.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
 // Err is why the client has ended: nil while it runs and after a clean end.

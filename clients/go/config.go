@@ -17,7 +17,7 @@ import (
 // Config says which brokers to use and as whom.
 type Config struct {
 	// Brokers are the brokers' WebSocket URLs (ws://… or wss://…), best first.
-	// A URL without a path gets /ws. At least one, unless Heard tells of some.
+	// A URL without a path gets /ws. At least one, unless Heard reports some.
 	// The brokers that a welcome names are known besides.
 	Brokers []string
 	// Heard reports brokers whose beacons it hears, until ctx ends. With a Token

@@ -30,10 +30,10 @@ type Notification struct {
 // protocol.Gap. Without To the source's sequence has ended.
 type Gap struct{ protocol.Gap }
 
-// Robot tells that a robot came, went, or lost readings.
+// Robot reports that a robot came, went, or lost readings.
 type Robot struct{ protocol.Robot }
 
-// Failure is an error that the broker tells of later on, for example a
+// Failure is an error that the broker reports later, for example a
 // condition that fails while it runs. Ended: the subscription is no more.
 type Failure struct {
 	Error

@@ -174,7 +174,7 @@ func (p *peer) cut() {
 	})
 }
 
-// welcome answers hello, which it gives.
+// welcome answers hello, and returns it.
 func (p *peer) welcome(session string) protocol.Hello {
 	p.t.Helper()
 	hello := expect[protocol.Hello](p, protocol.OpHello)

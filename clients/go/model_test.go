@@ -214,7 +214,7 @@ func (m *modelNetwork) overtaken(from *dialed) bool {
 }
 
 // attach carries a hello out. knows are the sources that the edge has heard of
-// beside those that the hello tells. silent: the welcome is lost.
+// beside those that the hello names. silent: the welcome is lost.
 func (m *modelNetwork) attach(p *peer, h *protocol.Hello, knows map[string]bool, silent bool) bool {
 	number := m.attachment + 1 // a fresh take-over
 	if h.Attachment != nil {
@@ -300,7 +300,7 @@ func (m *modelNetwork) attached() (*peer, *modelState) {
 	return nil, nil
 }
 
-// source returns the sequence that a host gives at present.
+// source returns a host's present sequence.
 func (m *modelNetwork) source(host string) string {
 	word := "s" + host
 	for m.hasEnded(word) {
@@ -309,7 +309,7 @@ func (m *modelNetwork) source(host string) string {
 	return word
 }
 
-// publish gives a host's next notification to whoever is attached: also a
+// publish sends a host's next notification to whoever is attached: also a
 // source that is new, but not one that the edge should have been told of.
 func (m *modelNetwork) publish(host string) {
 	m.mu.Lock()

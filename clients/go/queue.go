@@ -47,7 +47,7 @@ func (q *queue) push(it item) bool {
 	return true
 }
 
-// force adds an item that tells of the connection itself, of which there are
+// force adds an item about the connection itself, of which there are
 // at most a few a connection.
 func (q *queue) force(it item) {
 	q.mu.Lock()

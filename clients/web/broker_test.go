@@ -40,7 +40,7 @@ type broker struct {
 	commands  []protocol.Command
 	forbid    bool // commands are
 	unlisted  bool // lists get no answer
-	brokers   any  // what `list brokers` gives
+	brokers   any  // what `list brokers` returns
 	tally     any  // and /api/roam; nil: 404
 }
 

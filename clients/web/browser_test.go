@@ -152,7 +152,7 @@ func (p *page) until(expression string) {
 	}
 }
 
-// value returns what a JavaScript expression gives.
+// value returns the value of a JavaScript expression.
 func value[T any](p *page, expression string) T {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, stuck)

@@ -91,7 +91,7 @@ func (s *stage) do(text string) {
 	s.run(chromedp.Evaluate[chromedp.Void](text + "; 0"))
 }
 
-// says waits until c has said so many things and gives them.
+// says waits until c has said so many things and returns them.
 func (s *stage) says(n int) []string {
 	s.t.Helper()
 	s.until(fmt.Sprintf(`told.length >= %d`, n))
@@ -429,7 +429,7 @@ func testNumbers(t *testing.T, s *stage) {
 	s.until(`c.state.name === "attached" && c.attachment === 5`)
 }
 
-// hello tells of the sources that the broker has named, too: by their names a
+// hello names the sources that the broker has named, too: by their names a
 // broker knows what has ended and what follows it.
 func testNamedSources(t *testing.T, s *stage) {
 	s.do(`make({ store }); c.subscribe({ id: "near", condition: "laser.min < 1" }); c.connect()`)
@@ -460,7 +460,7 @@ func testNamedSources(t *testing.T, s *stage) {
 	}
 }
 
-// A broker tells an end from what it knows to be handled; what was given before
+// A broker ends a sequence from what it knows to be handled; what was given before
 // is not lost. Only what lies ahead breaks the protocol.
 func testGapBegin(t *testing.T, s *stage) {
 	s.do(`make({}); c.connect()`)
@@ -584,7 +584,7 @@ func testListedRefused(t *testing.T, s *stage) {
 	}
 }
 
-// A client without an id tells nothing as handled, whatever the session's name.
+// A client without an id reports nothing as handled, whatever the session's name.
 func testAnonymousAgain(t *testing.T, s *stage) {
 	s.do(`make({ anonymous: true }); c.connect()`)
 	p := s.accept()

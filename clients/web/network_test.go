@@ -13,7 +13,7 @@ import (
 type object = map[string]any
 
 // row returns three brokers in a row, each with a third of the hall, as `list
-// brokers` tells of them: a client hangs on one of them, and what comes from
+// brokers` reports them: a client is attached to one of them, and what comes from
 // the first goes there. The link from the last one down is.
 func row(at int, attachment int) []object {
 	ids := []string{"b1", "b2", "b3"}

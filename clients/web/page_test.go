@@ -282,7 +282,7 @@ func testSeveral(t *testing.T, chromium context.Context) {
 	for range 4 {
 		b.step()
 	}
-	// Each step: r0's scan matches w3, r1's matches w1 and w3, as one. The first step also gives the states of w2.
+	// Each step: r0's scan matches w3, r1's matches w1 and w3, as one. The first step also brings the states of w2.
 	p.until(`callboard.subscriptions.map((s) => s.count).join() === "4,1,8"`)
 	p.until(`document.querySelectorAll("#notices .slip").length === 9`)
 	p.until(`document.querySelector("#notices .slip .state.is-true") !== null`)

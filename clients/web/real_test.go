@@ -93,7 +93,7 @@ func (p *process) kill() {
 }
 
 // simulate serves a robot that drives about in the bundled cave until the
-// test ends, and gives its Player server's address.
+// test ends, and returns its Player server's address.
 func simulate(t *testing.T) string {
 	t.Helper()
 	file, problems := worldfile.Load(worlds.Robots(1))
@@ -133,7 +133,7 @@ func simulate(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// configure writes a broker's configuration, with a token, and gives its file.
+// configure writes a broker's configuration, with a token, and returns its file.
 func configure(t *testing.T, robot, secret string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

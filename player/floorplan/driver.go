@@ -9,7 +9,7 @@ import (
 	"callboard/player/server"
 )
 
-// WorldProperty is the property of a map device that tells the world's name.
+// WorldProperty is the property of a map device with the world's name.
 const WorldProperty = "world"
 
 // Addr is the device that a Driver serves.
@@ -77,7 +77,7 @@ func (d *Driver) Handle(c *server.Call) {
 	}
 }
 
-// Handles tells what is answered.
+// Handles reports whether a message is answered.
 func (d *Driver) Handles(_ player.Addr, t player.Type, subtype uint8) bool {
 	switch subtype {
 	case iface.ReqMapGetInfo, iface.ReqMapGetVector, iface.ReqMapGetData, iface.ReqGetStrprop:

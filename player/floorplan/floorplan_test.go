@@ -24,7 +24,7 @@ var hall = floorplan.Plan{
 	},
 }
 
-// up is a client's handler that tells when the session stands.
+// up is a client's handler that reports when the session stands.
 type up struct{ done chan struct{} }
 
 func (u up) Up([]client.Device)         { close(u.done) }

@@ -112,7 +112,7 @@ func must[T any](t testing.TB) func(v T, err error) T {
 }
 
 // sample writes a file with a bit of everything, n messages on each of two
-// channels, in small chunks; flushed tells the file's size after each message.
+// channels, in small chunks; flushed is the file's size after each message.
 func sample(t testing.TB, n int, compression string, each func(file []byte)) ([]byte, content) {
 	t.Helper()
 	var file bytes.Buffer
@@ -199,7 +199,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// Times may run back: a chunk tells the least and the greatest of its own, and
+// Times may run back: a chunk states the least and the greatest of its own, and
 // what is outside the selection is not even unpacked.
 func TestSelectionByTime(t *testing.T) {
 	var out bytes.Buffer
@@ -274,7 +274,7 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// A file that is cut anywhere gives what was written whole before the cut.
+// A file that is cut anywhere returns what was written whole before the cut.
 func TestCutAnywhere(t *testing.T) {
 	type state struct{ size, messages int }
 	var states []state

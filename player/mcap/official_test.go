@@ -56,7 +56,7 @@ func checkOfficial(t *testing.T, name string, file []byte) {
 }
 
 // official installs the official library into a folder that stays from test
-// to test, and gives that.
+// to test, and returns that.
 func official(t *testing.T) string {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {

@@ -84,8 +84,8 @@ func (r *Reader) Offset() (offset, within int64) {
 	return r.chunk.place, int64(r.chunk.from)
 }
 
-// Next returns the next message, valid until the next call. A *Problem tells of
-// a place that gives none: reading goes on after it. io.EOF is the end,
+// Next returns the next message, valid until the next call. A *Problem reports
+// a place without one: reading goes on after it. io.EOF is the end,
 // anything else an error that ends the reading.
 func (r *Reader) Next() (*Message, error) {
 	for {
@@ -110,7 +110,7 @@ func (r *Reader) Next() (*Message, error) {
 	}
 }
 
-// record reads a record of the file; given tells that it was a message.
+// record reads a record of the file; given reports whether it was a message.
 func (r *Reader) record() (given bool, err error) {
 	r.began = r.at
 	var head [recordHead]byte
@@ -162,7 +162,7 @@ func (r *Reader) cutOr(err error, op Opcode) error {
 	return err
 }
 
-// failed tells of an error of the input, which the end is within a record.
+// failed reports an error of the input, which the end is within a record.
 func (r *Reader) failed(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return r.cut("the file ends within a record, as when its writer was stopped")

@@ -5,7 +5,7 @@ import "fmt"
 // Magic begins and ends a file.
 const Magic = "\x89MCAP0\r\n"
 
-// Opcode tells what a record is.
+// Opcode says what a record is.
 type Opcode byte
 
 // Opcodes.

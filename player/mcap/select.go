@@ -12,7 +12,7 @@ type Selection struct {
 	From, To uint64
 }
 
-// Selected gives the messages of a selection in the order of the file. It
+// Selected returns the messages of a selection in the order of the file. It
 // reads only chunks that the index says have any. It belongs to one goroutine.
 type Selected struct {
 	summary  *Summary
@@ -59,8 +59,8 @@ func (s *Selected) has(x *ChunkIndex) bool {
 	return false
 }
 
-// Next returns the next message, valid until the next call. A *Problem tells of
-// a place that gives none: reading goes on after it. io.EOF is the end,
+// Next returns the next message, valid until the next call. A *Problem reports
+// a place without one: reading goes on after it. io.EOF is the end,
 // anything else an error that ends the reading.
 func (s *Selected) Next() (*Message, error) {
 	for {

@@ -19,7 +19,7 @@ const (
 	Nothing                  // not even faults are found
 )
 
-// Block is some lines of a log, read at once. What Parse gives is valid until
+// Block is some lines of a log, read at once. What Parse returns is valid until
 // the block is filled again, which uses its memory again.
 type Block struct {
 	parser
@@ -98,7 +98,7 @@ func (b *Block) Remarks() []Remark { return b.remarks }
 func (b *Block) Problems() []*problem.Problem { return b.problems }
 
 // Place says where in the log the block is: the number of its first line and
-// the byte at which that begins. It gives where the next block is. That a
+// the byte at which that begins. It returns where the next block is. That a
 // remark is wrong is a Problem that Fault makes.
 func (b *Block) Place(line int, start int64) (nextLine int, nextStart int64) {
 	lines, bytes := line-b.first, start-b.start

@@ -93,7 +93,7 @@ func byBlocks(t tester, text io.Reader) (out []string) {
 	return out
 }
 
-// Blocks give what the Reader gives: of golden logs, compressed ones, and of
+// Blocks return what the Reader returns: of golden logs, compressed ones, and of
 // several blocks.
 func TestBlocksAsReader(t *testing.T) {
 	files, err := filepath.Glob(logs + "/*.log")

@@ -82,7 +82,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// Whatever a log holds, blocks give what the Reader gives.
+// Whatever a log holds, blocks return what the Reader returns.
 func FuzzBlocks(f *testing.F) {
 	for _, name := range []string{"two-robots-laser-sonar.log", "many-interfaces.log"} {
 		text, err := os.ReadFile(logs + "/" + name)

@@ -23,7 +23,7 @@ type parser struct {
 	player  string
 	want    func(*player.Header) bool
 	remark  func([]byte) error
-	// payloadOf gives the struct that a message of a kind is read into.
+	// payloadOf returns the struct that a message of a kind is read into.
 	payloadOf func(kind uint32, l layout) any
 }
 
@@ -33,7 +33,7 @@ func (r *parser) problem(at int, warning bool, message string) *problem.Problem 
 	return &problem.Problem{Place: problem.Place{File: r.name, Line: r.number, Column: column}, Warning: warning, Message: message}
 }
 
-// parse reads the line that is set into line; it tells whether the line is a
+// parse reads the line that is set into line; it reports whether the line is a
 // message, and no comment.
 func (r *parser) parse(line *Line) (message bool, err error) {
 	l := &r.text

@@ -6,7 +6,7 @@ import (
 	"callboard/player/iface"
 )
 
-// The layouts of what tells where something is: position, ptz, localize, gps,
+// The layouts of what says where something is: position, ptz, localize, gps,
 // imu, fiducial.
 
 func pose2(l *text, p *iface.Pose2D, f form) {

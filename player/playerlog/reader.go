@@ -23,7 +23,7 @@ const (
 type ReaderConfig struct {
 	R    io.Reader // required: the log's text, also compressed with gzip
 	Name string    // in problems; "" is "log"
-	// Want tells whether a message's payload is to be read, by its header; nil:
+	// Want reports whether a message's payload is to be read, by its header; nil:
 	// all are. What is not wanted comes as a Line with Skipped set, and costs
 	// little.
 	Want func(h *player.Header) bool
@@ -92,7 +92,7 @@ func (r *Reader) Version() (file, player string) { return r.version, r.player }
 // Number is that of the line that was read last, from 1.
 func (r *Reader) Number() int { return max(1, r.number) }
 
-// Next returns the next message. A *problem.Problem tells of a line that is none:
+// Next returns the next message. A *problem.Problem reports a line that is none:
 // reading goes on after it. io.EOF is the end, anything else an error that
 // ends the reading. A compressed log that ends early, as when its writer was
 // killed, ends where it does, with a warning.
@@ -119,7 +119,7 @@ func (r *Reader) Next() (*Line, error) {
 
 func textOf(line []byte) text { return text{in: line} }
 
-// nextLine returns the bytes of the next line without its end; whole tells that
+// nextLine returns the bytes of the next line without its end; whole reports that
 // it had one.
 func (r *Reader) nextLine() (line []byte, whole bool, err error) {
 	r.number++

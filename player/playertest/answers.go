@@ -38,7 +38,7 @@ type device struct {
 	driver        []byte // with its NUL
 }
 
-// recording is what a capture tells about its server. It does not change.
+// recording is what a capture says about its server. It does not change.
 type recording struct {
 	exchanges []exchange
 	devices   []device

@@ -182,7 +182,7 @@ func (f *feed) advance(ctx context.Context, s *source) {
 	}
 }
 
-// fault tells of a place that gives no message.
+// fault reports a place without a message.
 func (s *source) fault(log *slog.Logger, p *problem.Problem) {
 	switch {
 	case p.Ends:
@@ -196,7 +196,7 @@ func (s *source) fault(log *slog.Logger, p *problem.Problem) {
 	}
 }
 
-// add puts a source's record into the batch; wanted tells whether its messages
+// add puts a source's record into the batch; wanted reports whether its messages
 // are to be replayed.
 func (f *feed) add(b *batch, s *source, wanted bool) {
 	rec := s.record

@@ -85,7 +85,7 @@ func FuzzLogDevice(f *testing.F) {
 	})
 }
 
-// checkState checks the state that log:0 tells after a request: that of a
+// checkState checks the state that log:0 reports after a request: that of a
 // reader, and what was asked for if it was asked as it should be.
 func checkState(t *testing.T, answer []byte, subtype uint8, body []byte, obeyed bool) {
 	t.Helper()

@@ -15,7 +15,7 @@ const (
 	FilenameProperty = "filename"
 )
 
-// controls tells which requests to log:0 are answered.
+// controls reports whether a request to log:0 is answered.
 func controls(subtype uint8) bool {
 	switch subtype {
 	case iface.ReqLogSetReadState, iface.ReqLogGetState, iface.ReqLogSetReadRewind,

@@ -67,7 +67,7 @@ func (p *pass) play() {
 	}
 }
 
-// fetch sees to it that there is an event at next. It gives false at the end.
+// fetch makes sure that there is an event at next. It returns false at the end.
 func (p *pass) fetch() bool {
 	for p.batch == nil || p.next == len(p.batch.events) {
 		if p.batch != nil {

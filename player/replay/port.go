@@ -257,7 +257,7 @@ func (p *Port) Handle(c *server.Call) {
 	c.Nack(nil)
 }
 
-// Handles tells what is answered.
+// Handles reports whether a message is answered.
 func (p *Port) Handles(a player.Addr, t player.Type, subtype uint8) bool {
 	if t != player.Request {
 		return false

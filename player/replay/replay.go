@@ -185,7 +185,7 @@ func (r *Replay) close() {
 	r.changed()
 }
 
-// Run plays until ctx ends, which gives nil. It can be called once. It begins
+// Run plays until ctx ends, and then returns nil. It can be called once. It begins
 // when a device is opened, serves on after the end, and begins anew when all
 // devices were closed and one is opened again, as Player's reader does.
 func (r *Replay) Run(ctx context.Context) error {

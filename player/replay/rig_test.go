@@ -173,7 +173,7 @@ func (r *reader) Message(h player.Header, payload any) {
 	}
 }
 
-// read connects to the i-th port and opens what open tells; nil: everything.
+// read connects to the i-th port and opens what open lists; nil: everything.
 func (g *rig) read(i int, open func(player.Addr) bool) *reader {
 	g.t.Helper()
 	return g.readHeld(i, open, nil)

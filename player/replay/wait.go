@@ -12,7 +12,7 @@ import (
 const patience = 5 * time.Second
 
 // begin waits until the replay is to begin: a device has been opened, and
-// those of the other Player servers had a moment to be. It gives false if ctx
+// those of the other Player servers had a moment to be. It returns false if ctx
 // ends first.
 func (p *pass) begin() bool {
 	r := p.replay
@@ -38,7 +38,7 @@ func (p *pass) begin() bool {
 	return false
 }
 
-// due tells when the replay begins, and whether it does at all: a device is
+// due returns when the replay begins, and whether it does at all: a device is
 // open. r.mu is held.
 func (r *Replay) due() (time.Time, bool) {
 	s := &r.state
@@ -85,7 +85,7 @@ func (p *pass) sleep(d time.Duration) {
 }
 
 // wait waits until what stands at line is due, and for as long as the replay is
-// paused. It gives false if the pass is over: clients want to begin anew, have
+// paused. It returns false if the pass is over: clients want to begin anew, have
 // all gone, or ctx has ended.
 func (p *pass) wait(line float64) bool {
 	for begin := true; p.ctx.Err() == nil; begin = false {
@@ -114,7 +114,7 @@ func (p *pass) wait(line float64) bool {
 	return false
 }
 
-// look tells what clients want.
+// look returns what clients want.
 func (p *pass) look() (playing bool, speed float64, over bool) {
 	r := p.replay
 	r.mu.Lock()

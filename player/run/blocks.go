@@ -28,7 +28,7 @@ type BlockOptions struct {
 
 // Blocks reads a run as Reader does, by blocks, so that several processors can
 // read at the same time: one goroutine takes the blocks in order (Next), any
-// of several parses each (Block.Parse), one gives their records in order
+// of several parses each (Block.Parse), one returns their records in order
 // (Records).
 //
 //	for blocks.Next(b) == nil {
@@ -47,7 +47,7 @@ type Blocks struct {
 	at     atomic.Int64 // of an MCAP file: byte that was read up to
 }
 
-// Block is a part of a run. What Records gives of it is valid until it is
+// Block is a part of a run. What Records returns of it is valid until it is
 // filled again.
 type Block struct {
 	log    playerlog.Block
@@ -157,7 +157,7 @@ func (b *Blocks) Records(k *Block, give func(*Record, *problem.Problem)) {
 	}
 }
 
-// blockLines gives the messages of a block; io.EOF is its end.
+// blockLines returns the messages of a block; io.EOF is its end.
 type blockLines struct {
 	block    *playerlog.Block
 	messages []playerlog.Line

@@ -39,7 +39,7 @@ func toldByBlocks(t *testing.T, f *run.File, o run.BlockOptions) (out []string) 
 	}
 }
 
-// Blocks give what the Reader gives, of logs and of MCAP files.
+// Blocks return what the Reader returns, of logs and of MCAP files.
 func TestBlocksAsReader(t *testing.T) {
 	names, err := filepath.Glob("../../testdata/logs/*.log")
 	if err != nil || len(names) != 4 {

@@ -24,7 +24,7 @@ const localhost = 0x0100007f
 // eventMark stands before an event in the ## line of a log.
 const eventMark = "callboard "
 
-// logSource gives the records of a Player log.
+// logSource returns the records of a Player log.
 type logSource struct {
 	tracker
 	file    *File
@@ -36,7 +36,7 @@ type logSource struct {
 	out     Record
 }
 
-// lineReader gives the messages of a log.
+// lineReader returns the messages of a log.
 type lineReader interface {
 	Next() (*playerlog.Line, error)
 }
@@ -57,7 +57,7 @@ func newLogSource(f *File, o Options) (*logSource, error) {
 	return s, err
 }
 
-// foreseen makes a source that knows what the log's head tells, and has
+// foreseen makes a source that knows what the log's head says, and has
 // nothing to read yet.
 func foreseen(f *File, o Options) (*logSource, error) {
 	s := &logSource{tracker: newTracker(), file: f, options: o, servers: map[server]*robot{}}
@@ -75,7 +75,7 @@ func addr(a player.Addr) player.Addr {
 // logPlace is where the messages of a device of a log come from.
 func logPlace(a player.Addr) place { return place{addr: addr(a)} }
 
-// want tells the line reader what of a message to read: geometry always.
+// want says what of a message the line reader reads: geometry always.
 func (s *logSource) want(h *player.Header) bool {
 	if h.Type != player.Data {
 		return true

@@ -14,7 +14,7 @@ import (
 	"callboard/player/problem"
 )
 
-// mcapSource gives the records of an MCAP file.
+// mcapSource returns the records of an MCAP file.
 type mcapSource struct {
 	tracker
 	file    *File

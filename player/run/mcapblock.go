@@ -21,7 +21,7 @@ type mcapBlock struct {
 	shelves  map[*iface.Message]*payloads
 }
 
-// mcapItem is a message, or a place that gives none.
+// mcapItem is a message, or a place without one.
 type mcapItem struct {
 	kind     channelKind
 	robot    string

@@ -87,7 +87,7 @@ func NewMCAPWriter(c MCAPConfig) (*MCAPWriter, error) {
 	return w, err
 }
 
-// eventJSONSchema tells what an event is.
+// eventJSONSchema describes an event.
 const eventJSONSchema = `{"type":"object","title":"callboard.Event","description":"a session with a robot that begins or ends, what is known of its devices, messages that were lost","properties":{` +
 	`"event":{"type":"string","enum":["up","known","lost","down"]},"robot":{"type":"string"},"world":{"type":"string"},"player":{"type":"string"},` +
 	`"continued":{"type":"boolean"},"lost":{"type":"integer"},"devices":{"type":"array","items":{"type":"object"}}}}`

@@ -7,7 +7,7 @@ import (
 	"callboard/player/problem"
 )
 
-// Kind is what a Record tells.
+// Kind is what a Record says.
 type Kind uint8
 
 // Kinds of records. Up, Known, Data and Down are the calls of a live session

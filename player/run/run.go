@@ -162,7 +162,7 @@ func (f *File) Size() int64 { return f.size }
 
 // Options say what of a run to read.
 type Options struct {
-	// Want tells whether the payload of a device's DATA messages of a subtype is
+	// Want reports whether the payload of a device's DATA messages of a subtype is
 	// to be read; nil: all are. Others come with a nil Payload, and cost little.
 	// It is called for every message: keep it quick.
 	Want func(d *player.Device, subtype uint8) bool
@@ -171,7 +171,7 @@ type Options struct {
 	Bodies bool
 }
 
-// Reader gives the records of a run in order, with constant memory. It belongs
+// Reader returns the records of a run in order, with constant memory. It belongs
 // to one goroutine.
 type Reader struct {
 	source source
@@ -202,7 +202,7 @@ func (f *File) Reader(o Options) (*Reader, error) {
 	return &Reader{s}, nil
 }
 
-// Next returns the next record. A *Problem tells of a place that gives none:
+// Next returns the next record. A *Problem reports a place without one:
 // reading goes on after it. io.EOF is the end, anything else an error that
 // ends the reading.
 func (r *Reader) Next() (*Record, error) { return r.source.next() }

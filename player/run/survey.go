@@ -47,7 +47,7 @@ type Answer struct {
 // surveyEvery is the number of records between looks at the context.
 const surveyEvery = 4096
 
-// Survey reads the whole run, without the payloads, and tells what is in it.
+// Survey reads the whole run, without the payloads, and returns what is in it.
 // progress, if not nil, is told now and then how many bytes (unpacked) are read.
 func (f *File) Survey(ctx context.Context, progress func(offset int64)) (*Survey, error) {
 	r, err := f.Reader(Options{Want: func(*player.Device, uint8) bool { return false }})

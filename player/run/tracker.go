@@ -33,7 +33,7 @@ func newTracker() tracker {
 	return tracker{devices: map[place]*tracked{}, robots: map[string]*robot{}}
 }
 
-// event takes an event. where gives the place that messages of a device will
+// event takes an event. where returns the place that messages of a device will
 // come from.
 func (t *tracker) event(rec *Record, where func(*player.Device) place) {
 	r := t.robots[rec.Robot]
@@ -79,7 +79,7 @@ func (t *tracker) add(at place, r *robot, a player.Addr) *tracked {
 }
 
 // introduce sees to it that the device of a message is known, and its robot
-// up; owner gives the robot of a device that no event has told of.
+// up; owner returns the robot of a device that no event has named.
 func (t *tracker) introduce(at place, a player.Addr, owner func() *robot) *tracked {
 	d := t.devices[at]
 	if d == nil {
@@ -117,7 +117,7 @@ func (r *robot) about(rec Record) Record {
 	return rec
 }
 
-// learn takes what a payload tells of a device, and tells whether it is news.
+// learn takes what a payload says of a device, and reports whether it is news.
 func (d *tracked) learn(payload any) bool {
 	g, c := d.device.Geometry, d.device.Config
 	if !iface.Learn(payload, &g, &c) {

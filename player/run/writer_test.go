@@ -107,7 +107,7 @@ func plain(lines []string) []string {
 
 var goldenLogs = []string{"alpha-ranger.log", "beta-laser-odom.log", "many-interfaces.log", "two-robots-laser-sonar.log"}
 
-// A log, written again in either format, tells the same.
+// A log, written again in either format, says the same.
 func TestWrittenAgain(t *testing.T) {
 	for _, name := range goldenLogs {
 		f, err := run.Open("../../testdata/logs/" + name)

@@ -7,7 +7,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// checker walks a parsed text: it knows the schema, gives types to all parts,
+// checker walks a parsed text: it knows the schema, assigns types to all parts,
 // and refuses what conditions do not have. It walks the tree as it will be
 // evaluated (the parser shares parts of chained comparisons) and stops at
 // MaxNodes, so that no tree takes long.

@@ -10,7 +10,7 @@ import (
 )
 
 // builder turns checked parts into closures over the views, which neither box
-// numbers nor allocate. What it does not know gives nil, and the whole
+// numbers nor allocate. For what it does not know it returns nil, and the whole
 // expression runs in expr's machine. It must agree with expr on everything
 // that it knows, NaN included: a property test holds it to that.
 type builder struct {
@@ -37,7 +37,7 @@ type (
 	viewFunc  = func(*Env) view.View
 )
 
-// bool builds what gives true or false.
+// bool builds a closure that returns true or false.
 func (b *builder) bool(n node) boolFunc {
 	switch n := n.(type) {
 	case *ast.BoolNode:
@@ -137,7 +137,7 @@ func reading[T any](get func(*view.State) T, prev bool) func(*Env) T {
 	return func(e *Env) T { return get(&e.State) }
 }
 
-// float builds what gives a number, as float64.
+// float builds a closure that returns a number, as float64.
 func (b *builder) float(n node) floatFunc {
 	if b.types[n] == Int {
 		if x := b.int(n); x != nil {
@@ -221,7 +221,7 @@ func (b *builder) rounding(n *ast.BuiltinNode) floatFunc {
 	return func(e *Env) float64 { return f(x(e)) }
 }
 
-// int builds what gives a whole number.
+// int builds a closure that returns a whole number.
 func (b *builder) int(n node) intFunc {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
@@ -282,7 +282,7 @@ func (b *builder) intBinary(n *ast.BinaryNode) intFunc {
 	return nil
 }
 
-// text builds what gives text.
+// text builds a closure that returns text.
 func (b *builder) text(n node) textFunc {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -300,7 +300,7 @@ func (b *builder) text(n node) textFunc {
 	return nil
 }
 
-// list builds what gives a list of numbers.
+// list builds a closure that returns a list of numbers.
 func (b *builder) list(n node) listFunc {
 	if m, ok := n.(*ast.MemberNode); ok {
 		if a, prev := b.attribute(m); a != nil && a.Floats != nil {
@@ -310,7 +310,7 @@ func (b *builder) list(n node) listFunc {
 	return nil
 }
 
-// textList builds what gives a list of texts.
+// textList builds a closure that returns a list of texts.
 func (b *builder) textList(n node) textsFunc {
 	if m, ok := n.(*ast.MemberNode); ok {
 		if a, prev := b.attribute(m); a != nil && a.Texts != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// view builds what gives a whole reading.
+// view builds a closure that returns a whole reading.
 func (b *builder) view(n node) viewFunc {
 	t := b.types[n]
 	if t.base != baseView {
@@ -104,7 +104,7 @@ func (b *builder) quantifier(n *ast.BuiltinNode) boolFunc {
 	return nil
 }
 
-// first reports whether some element's test gives want.
+// first reports whether some element's test returns want.
 func first(e *Env, list []float64, test boolFunc, want bool) bool {
 	for _, v := range list {
 		e.element = v

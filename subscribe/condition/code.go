@@ -72,7 +72,7 @@ func (c *code) lay(f *formula, yes, no uint8) uint8 {
 }
 
 // condition returns a program its tests. What may fail, or expr's machine alone
-// knows, is asked last, if the tests before it hold; it gives whether there is
+// knows, is asked last, if the tests before it hold; it reports whether there is
 // such as only the machine knows.
 func (b *builder) condition(p *Program, n node) (run bool) {
 	var known []*formula

@@ -107,7 +107,7 @@ func (p *Program) Named() view.Kinds { return p.named }
 // Cost is what evaluating it takes, in about one step of an interpreter.
 func (p *Program) Cost() int { return p.cost }
 
-// Condition compiles a condition: an expression that gives true or false.
+// Condition compiles a condition: an expression that is true or false.
 func (c *Compiler) Condition(text string) (*Program, *Error) { return c.compile(text, true) }
 
 // Expression compiles an expression that may give anything: what select

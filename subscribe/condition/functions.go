@@ -73,7 +73,7 @@ func ours(name string) bool {
 	return false
 }
 
-// Radians gives degrees as rad.
+// Radians converts degrees to rad.
 func radians(degrees float64) float64 { return degrees * (math.Pi / 180) }
 
 // angleDiff is a − b, wrapped to (−π, π].

@@ -38,7 +38,7 @@ func (p placer) error(char int, code protocol.Code, format string, args ...any) 
 }
 
 // guard refuses what must not reach the parser: texts that are no text, too
-// long, or too deep. It gives the place of the last bracket that is not
+// long, or too deep. It returns the place of the last bracket that is not
 // closed, -1 if all are.
 func (c *Compiler) guard(text string) (open int, problem *Error) {
 	place := placer{text}

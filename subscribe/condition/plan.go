@@ -140,7 +140,7 @@ func (pl *planner) edge(to uint8, weight float64) float64 {
 	return math.Min(weight, pl.cut(to))
 }
 
-// take collects the best set of accesses below a test, and tells whether it
+// take collects the best set of accesses below a test, and reports whether it
 // was the test alone.
 func (pl *planner) take(at uint8, dst *[]Access, done map[uint8]bool) (exact bool) {
 	if at >= endTrue || done[at] {

@@ -14,7 +14,7 @@ import (
 )
 
 // What we evaluate, in closures or in expr's machine with our environment,
-// gives the same as plain expr with the same values in a map.
+// has the same result as plain expr with the same values in a map.
 func TestSameAsExpr(t *testing.T) {
 	c := newCompiler(t)
 	accepted, closures := 0, 0

@@ -14,10 +14,10 @@ type Requirement struct {
 	Texts  []string // nil: it is a number
 }
 
-// maxRequirements bounds what Requires tells.
+// maxRequirements bounds what Requires returns.
 const maxRequirements = 16
 
-// Requires returns what must hold for the condition to be true: what it tells
+// Requires returns what must hold for the condition to be true: what it says
 // is certain, but not all that is.
 func (p *Program) Requires() []Requirement {
 	pl := planner{program: p}

@@ -2,7 +2,7 @@ package condition
 
 import "callboard/subscribe/view"
 
-// Type is what an expression gives.
+// Type is the type of an expression's value.
 type Type struct {
 	base base
 	elem base      // of lists

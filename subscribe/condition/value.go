@@ -192,7 +192,7 @@ func (l *listAttribute) needs(v *Value) {
 	}
 }
 
-// keyer writes the key of an expression that gives a number, and notes which
+// keyer writes the key of an expression with a number as its value, and notes which
 // readings it needs.
 type keyer struct {
 	strings.Builder
@@ -273,7 +273,7 @@ func (b *builder) needs(k *keyer, t Type) {
 	}
 }
 
-// valueOf returns the number of the value that an expression gives, among the
+// valueOf returns the number of an expression's value, among the
 // schema's or the program's own; false if it has none.
 func (b *builder) valueOf(n node) (int, bool) {
 	t := b.types[n]

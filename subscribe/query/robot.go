@@ -19,7 +19,7 @@ type Sink struct {
 	// that has ended: from the reading that made it true to the one that made it
 	// false, or to the robot's last.
 	Span func(condition int, from, to float64)
-	// Observe takes each reading after it was tested; holds tells whether a
+	// Observe takes each reading after it was tested; holds reports whether a
 	// condition (its index) holds now.
 	Observe func(a *view.Arrival, holds func(condition int) bool)
 	// Failed is told once of a condition that failed while it ran.
@@ -52,7 +52,7 @@ func (q *Query) NewRobot(name string, sink Sink) *Robot {
 
 // Up begins a session with these devices. continued: it is the one that is up
 // already, at the beginning of the next file of a recording. The session of a
-// robot that is up goes on, too, when another recorder tells of other devices
+// robot that is up goes on, too, when another recorder reports other devices
 // of it.
 func (r *Robot) Up(world string, devices []*player.Device, continued bool) {
 	if !r.wanted {

@@ -1,4 +1,4 @@
-// Package frame writes what one broker tells another in a step, as one CBOR
+// Package frame writes what one broker says to another in a step, as one CBOR
 // array, and reads it back. Encoder and Decoder are the two ends of one
 // direction of one session: what was named once goes by number from then on.
 package frame

@@ -39,7 +39,7 @@ func (g generator) pick(options ...func() string) string {
 
 func (g generator) of(texts ...string) string { return rapid.SampledFrom(texts).Draw(g.t, "text") }
 
-// bool writes what gives true or false; in a predicate # stands for a number.
+// bool writes an expression that is true or false; in a predicate # stands for a number.
 func (g generator) bool(depth int, in bool) string {
 	if depth == 0 {
 		return g.pick(
