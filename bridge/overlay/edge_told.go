@@ -179,7 +179,7 @@ func (b *edge) handTold(s *session) {
 	if s.anonymous || s.newestEdge == "" || s.newestEdge == b.cfg.ID {
 		return
 	}
-	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed}
+	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed, Blind: s.blind}
 	for _, id := range slices.Sorted(maps.Keys(s.upTo)) {
 		if _, awaited := s.awaits[id]; awaited {
 			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id], s.toldAt[id]})
@@ -222,7 +222,7 @@ func (b *edge) onTold(m *Told) {
 			s.states.put(h.ID, h.Reading.Robot, st)
 		}
 	}
-	s.blind = false
+	s.blind = s.blind && m.Blind
 	if !last {
 		return // there may be one that knows more
 	}

@@ -358,6 +358,7 @@ type Told struct {
 	Awaited    []SeenSource // that edge was waiting itself; since these it has told nothing
 	Away       []AwayRobot
 	States     []HeldState
+	Blind      bool // there may have been others that it told to be false
 }
 
 // HeldState is a state of a subscription to changes that has come to a client as

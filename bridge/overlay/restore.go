@@ -20,6 +20,7 @@ func (b *Broker) restore(records []Record) {
 			s := b.edge.sessions[r.Client]
 			if s == nil {
 				s = b.edge.newSession(r.Client, r.Session, r.Epoch)
+				s.blind = true // what was told in the place of source brokers is not stored
 			}
 			s.birth, s.epoch, s.unsure = r.Session, r.Epoch, r.Unsure
 		case *SessionEnded:

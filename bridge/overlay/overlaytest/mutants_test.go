@@ -323,6 +323,8 @@ var mutants = []mutant{
 		from: " || sub.since.Attachment > m.Attachment {", to: " {"},
 	{rule: "states: a subscription that has begun since is another one", in: "set.diff",
 		from: "		case m.Since.Compare(epoch) > 0:\n", to: "		case m.Since.Compare(epoch) > 1:\n"},
+	{rule: "told: an edge that has begun again does not know which states it told", in: "edge.onTold",
+		from: "	s.blind = s.blind && m.Blind\n", to: "	s.blind = false\n"},
 	{rule: "told: the client's own word counts", in: "edge.hello",
 		from: "		b.listAway(s, *h.Away)\n", to: ""},
 	{rule: "told: stored", in: "session.restoreTold",
