@@ -35,7 +35,7 @@ import (
 type Config struct {
 	Config *config.Config // completed and valid
 	Page   fs.FS          // served at /; nil: no page
-	// World gives a world's floor plan as JSON, for the page; nil: only what the
+	// World returns a world's floor plan as JSON, for the page; nil: only what the
 	// Player servers tell, as maps.
 	World func(name string) ([]byte, bool)
 	// LinkListener is where other brokers connect, instead of
@@ -173,7 +173,7 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 	return err
 }
 
-// plan gives a world's floor plan: the one that was handed in, or what a Player
+// plan returns a world's floor plan: the one that was handed in, or what a Player
 // server has told. It is for those who may see a robot there.
 func (b *Bridge) plan(ctx context.Context, world string, grant attach.Grant) ([]byte, bool) {
 	if !grant.AllRobots() && !b.node.AnyIn(ctx, world, grant) {

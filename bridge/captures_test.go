@@ -137,7 +137,7 @@ func expected(c *playertest.Capture) []reading {
 		laser = laser || m.Interf == 6
 		sonar = sonar || m.Interf == 5
 	}
-	// counts tells whether a ranger's readings are readings of the robot: its
+	// counts reports whether a ranger's readings are readings of the robot: its
 	// kind is known, and no laser or sonar has the same.
 	counts := func(ranger uint16) bool {
 		n := elements[ranger]

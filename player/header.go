@@ -74,7 +74,7 @@ func SplitMessages(b []byte) (all []Message, err error) {
 	return all, nil
 }
 
-// String tells type, subtype and device, for errors and logs.
+// String has type, subtype and device, for errors and logs.
 func (h Header) String() string {
 	return fmt.Sprintf("%s %d of %s", h.Type, h.Subtype, h.Addr)
 }

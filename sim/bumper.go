@@ -2,7 +2,7 @@ package sim
 
 import "math"
 
-// Bumper tells which bumpers of an array are pressed.
+// Bumper says which bumpers of an array are pressed.
 type Bumper struct {
 	model   *Model
 	pressed []bool

@@ -110,7 +110,7 @@ func (p *Pack) draw(joules float64) {
 	p.drawn += joules
 }
 
-// charge gives energy of p to the packs of what touches m.
+// charge moves energy of p to the packs of what touches m.
 func (w *World) charge(m *Model, p *Pack) {
 	for _, other := range w.touching(m) {
 		to := other.Pack()

@@ -137,7 +137,7 @@ type fan struct {
 	sin, cos []float64 // of the angle from the first sample
 }
 
-// fanKey tells which sensors share a fan.
+// fanKey says which sensors share a fan.
 type fanKey struct {
 	samples int
 	fov     float64

@@ -29,7 +29,7 @@ type Wanderers struct {
 	beams map[mounting][]beam
 }
 
-// mounting tells which sensors share their beams: what they are and where on
+// mounting says which sensors share their beams: what they are and where on
 // the robot.
 type mounting struct {
 	fan *fan

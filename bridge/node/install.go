@@ -227,7 +227,7 @@ func (s *set) change(in *install) {
 	s.order = append(s.order, last...)
 }
 
-// tested tells by which set of a key a reading was tested: by which Install.Set
+// tested returns by which set of a key a reading was tested: by which Install.Set
 // from a version of the matcher on.
 type tested struct{ from []versionOf }
 

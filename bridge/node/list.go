@@ -246,7 +246,7 @@ func (n *Node) listRobots(ctx context.Context, grant attach.Grant) ([]Robot, err
 	return out, nil
 }
 
-// listBrokers tells of this broker first, then of the others by id: of those
+// listBrokers lists this broker first, then of the others by id: of those
 // that do not answer what their links' states tell.
 func (n *Node) listBrokers(ctx context.Context, grant attach.Grant) (any, error) {
 	own, states, err := n.listBroker(ctx, grant)
@@ -288,7 +288,7 @@ func links(s overlay.LinkState) []string {
 	return all
 }
 
-// listBroker tells of this broker.
+// listBroker describes this broker.
 func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []overlay.LinkState, error) {
 	var stats overlay.Stats
 	var states []overlay.LinkState
@@ -372,7 +372,7 @@ func (b *Broker) count(clients []overlay.ClientInfo) {
 	}
 }
 
-// neighbours tells of the links with those that are configured.
+// neighbours describes the links with those that are configured.
 func (n *Node) neighbours() []Neighbour {
 	all := []Neighbour{}
 	if n.links == nil {

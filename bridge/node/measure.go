@@ -71,7 +71,7 @@ func (n *Node) measure(to *metric.Set) {
 	to.Add(n.figures, families...)
 }
 
-// figures gives the state machine's figures as they are now; a broker that does
+// figures returns the state machine's present figures; a broker that does
 // not answer within a second shows none.
 func (n *Node) figures(to *metric.Scrape) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -46,7 +46,7 @@ type Links interface {
 	// Send sends a frame over the sessions that it names; to those that have
 	// ended, nothing. It never blocks.
 	Send(f *overlay.Frame)
-	// Status tells of the links, for lists.
+	// Status describes the links, for lists.
 	Status() []link.Status
 }
 
@@ -451,7 +451,7 @@ func (n *Node) do(out overlay.Output, now bool) {
 	}
 }
 
-// arrived tells when a reading was decoded, zero if it is of an earlier life.
+// arrived returns when a reading was decoded, zero if it is of an earlier life.
 func (n *Node) arrived(r *overlay.Reading) time.Time {
 	if r.Arrived == 0 {
 		return time.Time{}

@@ -109,7 +109,7 @@ func (q *queue[T]) close() {
 // much less than an inbox holds that the inboxes fill no further meanwhile.
 const few = 256
 
-// full gives nil if little waits, else a channel that is closed when that was
+// full returns nil if little waits, else a channel that is closed when that was
 // taken.
 func (q *queue[T]) full() <-chan struct{} {
 	q.mu.Lock()

@@ -72,7 +72,7 @@ func (n *Node) Failed(f subscribe.Failure) {
 	}})
 }
 
-// tellLost tells of the readings that found no room since the last time.
+// tellLost reports the readings that found no room since the last time.
 func (n *Node) tellLost() {
 	n.lostMu.Lock()
 	defer n.lostMu.Unlock()

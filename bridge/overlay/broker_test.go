@@ -274,7 +274,7 @@ func (w *world) crash(t *rapid.T, lost bool) {
 	w.newLife(records, lost)
 }
 
-// fingerprint tells all that a crash must not change, and what an absent
+// fingerprint returns all that a crash must not change, and what an absent
 // client would find. After a crash it may find more: names that latest took
 // out come back if what took their place was lost, or is to be kept now.
 func (w *world) fingerprint(b *Broker) (text string, waits map[string]bool) {

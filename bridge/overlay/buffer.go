@@ -239,7 +239,7 @@ func (b *buffer) send(onlyLatest bool) {
 // names, is out unacknowledged.
 func (b *buffer) outstanding(d device) bool { return b.out[d] > b.num }
 
-// compact gives memory back: it moves the items to the front and leaves the
+// compact frees memory: it moves the items to the front and leaves the
 // dead out, once they are the greater part.
 func (b *buffer) compact() {
 	if b.head == len(b.items) {

@@ -94,7 +94,7 @@ type Advertise struct {
 // Withdraw takes a robot's advertisement back.
 type Withdraw struct{ Robot string }
 
-// RobotState tells what became of a robot's session: protocol.RobotUp,
+// RobotState says what became of a robot's session: protocol.RobotUp,
 // RobotAway or RobotOverflow. Or it tells that one of its devices is away, while
 // others go on, or up again; without a word of it a device of a robot that is up
 // is up.

@@ -11,7 +11,7 @@ import (
 // were written (Broker.Records). They are the runtime's to keep.
 type Output interface{ output() }
 
-// Send gives a client a message: a *protocol.Welcome, *protocol.Subscribed,
+// Send sends a client a message: a *protocol.Welcome, *protocol.Subscribed,
 // *protocol.Gap, *protocol.Robot, *protocol.Reply or *protocol.Error, with Op
 // set.
 type Send struct {
@@ -19,7 +19,7 @@ type Send struct {
 	Message any
 }
 
-// Notify gives a client a notification. The reading's bytes are shared. Of them
+// Notify sends a client a notification. The reading's bytes are shared. Of them
 // goes out what its subscriptions want: protocol.WantsReading, WantsMessages.
 type Notify struct {
 	Conn          Conn
@@ -116,7 +116,7 @@ type Answered struct {
 	Message string
 }
 
-// RobotRefused tells what has become of a robot's name in the network. Refused:
+// RobotRefused reports what has become of a robot's name in the network. Refused:
 // Holder reads a robot of that name, and this one's readings go to nobody.
 // Else it is in force, and Rival, if there is one, was refused another.
 type RobotRefused struct {

@@ -39,7 +39,7 @@ type Limits struct {
 	Keep  Duration // how long one waits, and how long a session lives without its client; default 600 s
 }
 
-// Why tells why something could not be kept.
+// Why says why something could not be kept.
 type Why uint8
 
 // Reasons for a gap.

@@ -9,7 +9,7 @@ import "callboard/subscribe/protocol"
 // are all there are.
 type Record interface{ record() }
 
-// StampRecord tells the broker's present stamp.
+// StampRecord has the broker's present stamp.
 type StampRecord struct{ Stamp Stamp }
 
 // SessionRecord puts a client's session at this edge broker.

@@ -118,7 +118,7 @@ type sub struct {
 	untold   *protocol.Error // and the client was away
 }
 
-// sourceCount tells how many robots of a source broker match.
+// sourceCount is how many robots of a source broker match.
 type sourceCount struct {
 	source BrokerID
 	robots int

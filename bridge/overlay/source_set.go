@@ -121,7 +121,7 @@ func (b *source) installed(in *Installed) {
 	}
 }
 
-// runFailed tells a subscription's owner once that it failed while it ran.
+// runFailed informs a subscription's owner once that it failed while it ran.
 func (b *source) runFailed(in *RunFailed) {
 	b.stats.RunFailures++
 	e := b.entries[in.Handle]

@@ -114,7 +114,7 @@ func (b *burst) holdFrom(i int) {
 	b.batch.write(b.slots[:b.used])
 }
 
-// close gives back what the system lent. flush may follow.
+// close returns what the system lent. flush may follow.
 func (b *burst) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -128,7 +128,7 @@ type reading struct {
 	taken   int64 // of Server.large
 }
 
-// release gives back what was taken of Server.large, once the message was dealt with.
+// release returns what was taken of Server.large, once the message was dealt with.
 func (in *reading) release() { in.session.server.large.Release(in.taken) }
 
 // room takes of Server.large for a message of so many bytes. It returns how long it

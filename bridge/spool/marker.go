@@ -16,7 +16,7 @@ const formatVersion = 4
 // overwritten in place, which needs no space on the disk.
 const markerSize = 4096
 
-// marker tells how the store was left.
+// marker says how the store was left.
 type marker struct {
 	Version    int    `json:"version"`
 	Boot       string `json:"boot"`       // of the machine, when it was opened

@@ -317,7 +317,7 @@ func (s *Store) lack(err error) {
 	}
 }
 
-// Err tells why what was appended is not safe, nil if it is.
+// Err returns why what was appended is not safe, nil if it is.
 func (s *Store) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

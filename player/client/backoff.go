@@ -2,7 +2,7 @@ package client
 
 import "time"
 
-// backoff gives pauses that double from min to max, each spread over its
+// backoff returns pauses that double from min to max, each spread over its
 // upper half, so that many clients do not come back at the same moment.
 type backoff struct {
 	min, max time.Duration

@@ -45,18 +45,18 @@ type Config struct {
 	// doubles up to BackoffMax. Defaults 0.25 s and 15 s. A device that cannot
 	// be opened, or does not tell its geometry, is asked again in the same manner.
 	BackoffMin, BackoffMax time.Duration
-	// Jitter gives numbers from 0 to below 1 that spread the pauses over their
+	// Jitter returns numbers from 0 to below 1 that spread the pauses over their
 	// upper half. Default: random.
 	Jitter func() float64
 
-	// Room gives nil while there is room for readings, else a channel that is
+	// Room returns nil while there is room for readings, else a channel that is
 	// closed when that may have changed: then the session stops reading, if the
 	// server waits for its clients (a replay as fast as possible: the property
 	// "speed" of its log device is 0). Servers that do not wait are never kept
 	// waiting. Default: there is always room.
 	Room func() <-chan struct{}
 
-	// Holding tells, asked after Handler.Message, whether that waits for a Round
+	// Holding, asked after Handler.Message, reports whether that waits for a Round
 	// now. Of a server that pushes no Round is told else: a timer for each
 	// reading wakes the process once more. Default: it always waits.
 	Holding func() bool
@@ -113,7 +113,7 @@ type Handler interface {
 // also devices that the session does not open by itself, which Client.Open
 // opens for it. Its methods are called where those of the Handler are.
 type Relay interface {
-	// Listed tells all devices of the server, in its order, when a session
+	// Listed is called with all devices of the server, in its order, when a session
 	// begins (before Handler.Up) and whenever more is known of them. Of devices
 	// that are not open only address and driver are known.
 	Listed(devices []Device)

@@ -25,7 +25,7 @@ const (
 type reader struct {
 	conn net.Conn
 	ack  func() // asks the kernel to acknowledge at once
-	// unacked tells that something came since: what came is handled first.
+	// unacked reports that something came since: what came is handled first.
 	unacked bool
 	buf     []byte
 	r, w    int       // buf[r:w] is what has come and is not taken yet

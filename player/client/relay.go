@@ -82,7 +82,7 @@ func (c *Client) granted(addr player.Addr) {
 }
 
 // refused tells those who wait for a device that it cannot be opened, and why.
-// It gives the error back.
+// It returns the error.
 func (c *Client) refused(addr player.Addr, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *session) askDrivers() {
 	}
 }
 
-// tellList tells the relay of the devices if there is news of them.
+// tellList hands the relay the list of devices if there is news of them.
 func (s *session) tellList() {
 	if s.cfg.Relay == nil || !s.unlisted || s.upAt.IsZero() {
 		return

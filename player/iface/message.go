@@ -74,7 +74,7 @@ func (m *Message) Decode(body []byte, into any) error {
 	return nil
 }
 
-// String tells interface, type and name, for errors and logs.
+// String has interface, type and name, for errors and logs.
 func (m *Message) String() string {
 	if m.Interface == 0 {
 		return m.Type.String() + " " + m.Name

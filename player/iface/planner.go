@@ -22,7 +22,7 @@ type PlannerData struct {
 	WaypointsCount uint32 // of the whole plan
 }
 
-// PlannerCmd gives the planner a goal (GOAL) or lets it go (START).
+// PlannerCmd sends the planner a goal (GOAL) or lets it go (START).
 type PlannerCmd struct {
 	Goal Pose2D // m, m, rad
 }

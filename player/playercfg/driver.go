@@ -131,7 +131,7 @@ func (f *File) likely(name string) string {
 	return "one of Player's, like \"position2d\" or \"laser\", or a section interface that adds it"
 }
 
-// checkStage tells of what Stage's drivers miss.
+// checkStage warns of what Stage's drivers miss.
 func (f *File) checkStage(r *reporter, d *Driver) {
 	simulates := slices.ContainsFunc(d.Provides, func(a Address) bool { return a.Interface == "simulation" })
 	switch {
@@ -142,7 +142,7 @@ func (f *File) checkStage(r *reporter, d *Driver) {
 	}
 }
 
-// duplicates tells of devices that are provided twice.
+// duplicates reports devices that are provided twice.
 func (f *File) duplicates(r *reporter) {
 	type device struct {
 		port  int

@@ -18,7 +18,7 @@ const (
 	maxString   = 1023     // bytes of a word or of the text between quotes: more Player does not read
 )
 
-// Open gives the bytes of a file, by the name that it has in messages. Only
+// Open returns the bytes of a file, by the name that it has in messages. Only
 // Load calls it, while it runs.
 type Open func(name string) ([]byte, error)
 
@@ -102,7 +102,7 @@ func (p *parser) body(l *lexer.Lexer, s *Section, depth int, top bool) {
 	}
 }
 
-// wrong tells of a token and goes to the end of its line.
+// wrong reports a token and goes to the end of its line.
 func (p *parser) wrong(l *lexer.Lexer, t lexer.Token, what string) {
 	if t.Unclosed() {
 		p.errorf(t.Pos, "the string %s is not closed; expected \" on the same line", problem.Short(t.Text))
@@ -162,7 +162,7 @@ func (p *parser) item(l *lexer.Lexer, s *Section, word lexer.Token, depth int) {
 	p.noValue(l, word, t)
 }
 
-// noValue tells of a word that is neither a field nor a section.
+// noValue reports a word that is neither a field nor a section.
 func (p *parser) noValue(l *lexer.Lexer, word, t lexer.Token) {
 	switch {
 	case t.Kind == lexer.Close: // it still closes the section
@@ -216,7 +216,7 @@ func (p *parser) value(l *lexer.Lexer, t lexer.Token) Value {
 	return Value{Text: t.Text, Kind: k, Pos: t.Pos}
 }
 
-// number tells of numbers that Player reads as something else.
+// number warns of numbers that Player reads as something else.
 func (p *parser) number(l *lexer.Lexer, t lexer.Token) {
 	if l.Rest() != "" && lexer.IsLetter(l.Rest()[0]) {
 		p.errorf(t.Pos, "%q goes on with a letter; expected digits only: no exponents, no hexadecimal numbers, strings in quotes", problem.Short(t.Text))

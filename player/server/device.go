@@ -16,7 +16,7 @@ type device struct {
 	driver Driver
 	relay  bool // the driver is a Relay
 
-	// withdrawn tells that the driver does not provide it any more: it cannot
+	// withdrawn reports that the driver does not provide it any more: it cannot
 	// be opened, and stays only for those who have it open.
 	withdrawn atomic.Bool
 

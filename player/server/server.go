@@ -31,7 +31,7 @@ type Config struct {
 	// Host goes into the host field of all addresses, as Player writes it.
 	// Default: the listener's IPv4 address, or 127.0.0.1 if it has none.
 	Host uint32
-	// Clock gives the time of replies in s: simulated time, the log's time, or
+	// Clock returns the time of replies in s: simulated time, the log's time, or
 	// Unix time, which is the default. It is called from many goroutines.
 	Clock func() float64
 	// Version stands behind "Player v." in the banner, at most 21 bytes.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Error tells which field of which struct does not fit its bytes.
+// Error says which field of which struct does not fit its bytes.
 type Error struct {
 	Struct  string // the struct's name
 	Field   string // the field's path, as in Geom.ElementPoses[3].Px

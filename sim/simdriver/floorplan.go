@@ -42,7 +42,7 @@ func (e *mapEndpoint) handle(c *server.Call) {
 	}
 }
 
-// info tells what the map covers; false: it would have too many cells.
+// info returns what the map covers; false: it would have too many cells.
 func (e *mapEndpoint) info() (*iface.MapInfo, bool) {
 	spec := e.model.Spec()
 	scale := spec.MapResolution

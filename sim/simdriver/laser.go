@@ -69,7 +69,7 @@ func (e *sonarEndpoint) publish(now float64) {
 	e.pub.Publish(e.addr, iface.DataSonarRanges, now, &e.data)
 }
 
-// handle tells each element's pose on the robot.
+// handle answers with each element's pose on the robot.
 func (e *sonarEndpoint) handle(c *server.Call) {
 	if c.Header.Subtype != iface.ReqSonarGetGeom {
 		c.Ack(nil) // the power is always on

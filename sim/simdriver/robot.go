@@ -252,7 +252,7 @@ func (d *devices) Handle(c *server.Call) {
 	}
 }
 
-// Handles tells what is answered or obeyed.
+// Handles reports whether a message is answered or obeyed.
 func (d *devices) Handles(a player.Addr, t player.Type, subtype uint8) bool {
 	service := services[a.Interf]
 	known := service.requests

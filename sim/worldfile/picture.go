@@ -103,7 +103,7 @@ func (in *interpreter) readPicture(name string) *picture {
 	return pic
 }
 
-// mask tells which pixels of a picture are solid, row by row from the top.
+// mask says which pixels of a picture are solid, row by row from the top.
 type mask struct {
 	width, height int
 	solid         bits

@@ -91,7 +91,7 @@ func (w *World) All() []*Model {
 	return out
 }
 
-// Bitmap tells what was made of a picture: its size and the box of its solid
+// Bitmap describes what was made of a picture: its size and the box of its solid
 // pixels (columns and rows, ends included; all -1 if there is none).
 type Bitmap struct {
 	File                   string

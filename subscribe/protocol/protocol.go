@@ -255,7 +255,7 @@ const (
 	RobotOverflow = "overflow"
 )
 
-// Robot tells that a robot came, went, or that readings of it were lost before
+// Robot reports that a robot came, went, or that readings of it were lost before
 // they reached the broker. It is away, whatever the reason, when its Player
 // server is gone, or the broker that reads it is, or has not answered for three
 // heartbeats. Away and up take turns: a robot of which nothing was told is up.

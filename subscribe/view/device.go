@@ -83,7 +83,7 @@ func (v *device) role(hasLaser, hasSonar bool) (k Kind, usable bool, why Reason)
 	return k, v.config != nil, NoConfig
 }
 
-// assign gives the device a role; what it gave in another one is forgotten.
+// assign assigns the device a role; what it derived in another one is forgotten.
 func (v *device) assign(k Kind, usable bool, why Reason) {
 	if v.usable && (!usable || k != v.kind) {
 		v.forget()

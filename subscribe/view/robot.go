@@ -120,7 +120,7 @@ func (r *Robot) add(d *player.Device) *device {
 	return v
 }
 
-// assign gives all devices their roles anew.
+// assign assigns all devices their roles anew.
 func (r *Robot) assign() {
 	hasLaser, hasSonar := false, false
 	for _, v := range r.sorted {
@@ -197,7 +197,7 @@ func (r *Robot) fill(v *device, m player.Reading) (ok bool, why Reason) {
 	return true, 0
 }
 
-// noReading tells payloads that describe the device instead of its
+// noReading reports payloads that describe the device instead of its
 // surroundings, or have nothing that conditions know.
 func noReading(payload any) bool {
 	switch payload.(type) {

@@ -88,7 +88,7 @@ func (r *Robot) takeIntensities(v *device, m player.Reading, intensities []float
 	}
 }
 
-// releaseBefore gives the held scans that a message shows to be complete, or
+// releaseBefore releases the held scans that a message shows to be complete, or
 // never to be: those of other times, and of its own device.
 func (r *Robot) releaseBefore(v *device, m player.Reading) {
 	for i := 0; i < len(r.held); {
@@ -111,7 +111,7 @@ func mayComplete(v *device, payload any) bool {
 	return ok
 }
 
-// release gives a held scan.
+// release hands on a held scan.
 func (r *Robot) release(v *device) {
 	if i := slices.Index(r.held, v); i >= 0 {
 		r.held = slices.Delete(r.held, i, i+1)
@@ -123,7 +123,7 @@ func (r *Robot) release(v *device) {
 // Holding reports whether a scan waits for completion.
 func (r *Robot) Holding() bool { return len(r.held) > 0 }
 
-// Flush gives what is held: the input has run dry for now. It says nothing
+// Flush releases what is held: the input has run dry for now. It says nothing
 // about the devices' habits.
 func (r *Robot) Flush() {
 	for len(r.held) > 0 {

@@ -80,7 +80,7 @@ func text(v any) []byte {
 	return b
 }
 
-// Publish gives a reading to all, which names subscriptions; the second of them
+// Publish hands a reading to all, which names subscriptions; the second of them
 // is one to changes.
 func (r *Rig) Publish(n int, ids ...string) {
 	reading := &overlay.Reading{Robot: "r0", Interface: "laser", Time: float64(n), JSON: fmt.Appendf(nil, `{"n":%d}`, n)}
