@@ -43,8 +43,12 @@ func (b *network) linkUp(in *LinkUp) {
 	if _, up := b.topology.links[in.Neighbour]; up {
 		b.lostLink(in.Neighbour)
 	}
+	first := !b.networked
 	b.networked = true
 	b.topology.setLink(in.Neighbour, in.Session)
+	if first { // whose the clients' ids are, before anybody else claims them
+		b.edge.lookUpAll()
+	}
 	b.ownState()
 	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
 		if id != b.cfg.ID {

@@ -207,3 +207,31 @@ func TestClientOf(t *testing.T) {
 		}
 	}
 }
+
+// TestIDsBeforeTheFirstLink: a client that came to the registry's broker before
+// that had any neighbour has its id when the first neighbour's client asks for it.
+func TestIDsBeforeTheFirstLink(t *testing.T) {
+	o := newOwned(t, nil)
+	o.hello(1, "lab", "c", "", nil, "*")
+	o.step(&LinkUp{Neighbour: "b2", Session: 1})
+	o.sent = nil
+	asked := ClientLookup{Client: clientWord("other", "c"), New: true, Claims: true, Began: o.now, Whole: true}
+	o.step(&FrameReceived{Neighbour: "b2", Session: 1, Messages: []Message{
+		&LinkState{Broker: "b2", Number: 1, Neighbours: []BrokerID{"b1"}},
+		&RoutedMessage{From: "b2", To: "b1", Hops: 1, Body: &Lookup{Clients: []ClientLookup{asked}}},
+	}})
+	for _, out := range o.sent {
+		frame, is := out.(*Frame)
+		if !is {
+			continue
+		}
+		for _, m := range frame.Messages {
+			if routed, is := m.(*RoutedMessage); is {
+				if sources, is := routed.Body.(*Sources); is && sources.Clients[0].Forbidden {
+					return
+				}
+			}
+		}
+	}
+	t.Errorf("another token's client gets the id: %+v", o.sent)
+}

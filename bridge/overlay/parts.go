@@ -90,6 +90,7 @@ type networkToEdge interface {
 	handOver(k Key, epoch Epoch, num uint64) []Item // Fetch
 	unsubscribed(Key)
 
+	lookUpAll()
 	onSources(*Sources)
 	onRobots(BrokerID, *Robots)
 	onAskOther(from, of BrokerID) // Watch
