@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 
@@ -36,7 +35,22 @@ type command struct {
 	flags    []cli.Flag
 	run      func(ctx context.Context, c *cli.Context) error
 
+	words func(before []string) []string // what may stand behind those arguments, where that is a word of ours
+
 	subcommands []command
+}
+
+// find follows names into subcommands, and returns the last command and the
+// names that are none.
+func (c command) find(names []string) (found command, rest []string) {
+	if len(names) > 0 {
+		for _, sub := range c.subcommands {
+			if sub.name == names[0] {
+				return sub.find(names[1:])
+			}
+		}
+	}
+	return c, names
 }
 
 // fullName is the name with its parent's.
@@ -48,7 +62,7 @@ func (p *program) commands() []command {
 		p.demo(), p.serve(), p.sim(), p.replay(),
 		p.watch(), p.send(), p.status(),
 		p.record(), p.query(),
-		p.check(), p.bench(), p.help(),
+		p.check(), p.bench(), p.help(), p.completion(), p.versionCommand(),
 	}
 }
 
@@ -67,8 +81,7 @@ func (p *program) app() *cli.App {
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return parseError(err) },
 		Action: func(c *cli.Context) error {
 			if c.Bool("version") {
-				fmt.Fprintln(p.stdout, "callboard", version())
-				return nil
+				return p.printVersion()
 			}
 			return usagef("no command given; callboard --help lists them")
 		},
@@ -150,18 +163,6 @@ func commandOf(err error) (string, bool) {
 		return c.command, true
 	}
 	return "", false
-}
-
-// version is the module's version, or the commit it was built from.
-func version() string {
-	text := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		text = info.Main.Version
-	}
-	if quick {
-		text += " (quick build)"
-	}
-	return text
 }
 
 // logFlags are those of every command that logs.

@@ -40,6 +40,15 @@ Velocities are in m/s and rad/s, poses in m and rad. Commands:
 			&cli.GenericFlag{Name: "ttl", Value: ttl, Usage: "`TIME` that the command may wait for the robot "},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, logFlags("error")),
+		words: func(before []string) []string {
+			var names []string
+			for _, usage := range robots.CommandNames() {
+				if name, _, _ := strings.Cut(usage, " "); len(before) == 1 {
+					names = append(names, name)
+				}
+			}
+			return names
+		},
 		run: func(ctx context.Context, c *cli.Context) error {
 			args, config, err := p.attaching(c, 2, -1, "ROBOT and COMMAND")
 			if err != nil {

@@ -46,32 +46,73 @@ func Examples() []Example {
 func Help() string {
 	var b strings.Builder
 	b.WriteString(helpHead)
-	b.WriteString("\nOf the arriving reading:\n\n")
+	for _, p := range helpParts() {
+		b.WriteString("\n" + p.text)
+	}
+	fmt.Fprintf(&b, helpLimits, DefaultLength, MaxDepth, MaxNodes)
+	return b.String()
+}
+
+// HelpParts lists the names that HelpOn knows.
+func HelpParts() []string {
+	var names []string
+	for _, p := range helpParts() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// HelpOn returns the part of Help of that name, and "" if there is none: of an
+// interface, or one of reading, functions, operators and examples.
+func HelpOn(name string) string {
+	for _, p := range helpParts() {
+		if p.name == name {
+			return p.text
+		}
+	}
+	return ""
+}
+
+// helpPart is a part of the help that can be asked for.
+type helpPart struct{ name, text string }
+
+func helpParts() []helpPart {
+	var parts []helpPart
+	var b strings.Builder
+	end := func(name string) {
+		parts = append(parts, helpPart{name, b.String()})
+		b.Reset()
+	}
+	b.WriteString("Of the arriving reading:\n\n")
 	var rows []row
 	for _, v := range variables {
 		rows = append(rows, row{v.Name, v.Type, v.Unit, v.Doc})
 	}
 	writeRows(&b, rows)
+	end("reading")
 	for i := range interfaces {
 		in := &interfaces[i]
-		fmt.Fprintf(&b, "\n%s: %s\n\n", in.Name(), in.Kind.Doc())
+		fmt.Fprintf(&b, "%s: %s\n\n", in.Name(), in.Kind.Doc())
 		rows = rows[:0]
 		for _, a := range in.Attributes {
 			rows = append(rows, row{in.Name() + "." + a.Name, a.Type, a.Unit, a.Doc})
 		}
 		writeRows(&b, rows)
+		end(in.Name())
 	}
-	b.WriteString("\nFunctions:\n\n")
+	b.WriteString("Functions:\n\n")
 	for _, f := range functionTable() {
 		fmt.Fprintf(&b, "  %-28s %s\n", f.Name+"("+f.Args+")", f.Doc)
 	}
+	end("functions")
 	b.WriteString(helpOperators)
-	b.WriteString("\nExamples:\n\n")
+	end("operators")
+	b.WriteString("Examples:\n\n")
 	for _, e := range Examples() {
 		fmt.Fprintf(&b, "  %s\n      %s\n", e.Condition, e.Meaning)
 	}
-	fmt.Fprintf(&b, helpLimits, DefaultLength, MaxDepth, MaxNodes)
-	return b.String()
+	end("examples")
+	return parts
 }
 
 // row describes a name.
@@ -110,8 +151,7 @@ angles in rad, times in s, unless it says otherwise. What is no number is
 neither below nor above anything, nor equal to it.
 `
 
-const helpOperators = `
-Operators: + - * / % **   < <= > >= == !=   && || ! (and or not)   in   ? :
+const helpOperators = `Operators: + - * / % **   < <= > >= == !=   && || ! (and or not)   in   ? :
            contains startsWith endsWith matches (texts)   let name = value; …
            list[0] list[-1] list[2:5]
 `
