@@ -22,7 +22,8 @@ func execute() int {
 	defer cancel()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	p := &program{name: os.Args[0], stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // errUnread tells of it
+	p := &program{name: os.Args[0], stdout: output{os.Stdout}, stderr: os.Stderr, getenv: os.Getenv}
 	go func() {
 		<-signals
 		cancel()

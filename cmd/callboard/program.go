@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"sync/atomic"
 
@@ -119,6 +118,9 @@ func (p *program) run(ctx context.Context, arguments []string) int {
 	if err == nil {
 		err = app.RunContext(ctx, append([]string{"callboard"}, arranged...))
 	}
+	if errors.Is(err, errUnread) {
+		return exitOK
+	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		name, _ := commandOf(err) // what serves or watches ends without an error
 		err = inCommand(name, errors.New("interrupted"))
@@ -202,7 +204,7 @@ func (p *program) colours(w io.Writer) bool {
 
 // terminal reports whether w is one.
 func (p *program) terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
