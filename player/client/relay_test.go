@@ -400,7 +400,7 @@ func TestOpeningOftenAsksNoMore(t *testing.T) {
 			r.Close(robot0)
 			synctest.Wait()
 		}
-		if got := perMinute(); got > want+2 {
+		if got := perMinute(); got > want+want/4 { // pauses have jitter
 			t.Errorf("drivers were asked for %d times a minute after devices had been opened 100 times, %d times before", got, want)
 		}
 	})
