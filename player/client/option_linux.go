@@ -8,8 +8,7 @@ import (
 )
 
 // setOption sets a socket's option by a call that the scheduler does not hear
-// of: it never blocks, and in a process that was idle hearing of one wakes the
-// runtime's monitor, on the processor that others need for the reading.
+// of, for the reason that rawReader has.
 func setOption(fd, level, name uintptr, value int32) {
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, level, name, uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0)
 }

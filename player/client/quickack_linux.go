@@ -11,12 +11,8 @@ import (
 // writes and leaves Nagle's algorithm on; with delayed acknowledgements each
 // round then takes 40 ms.
 func quickack(conn net.Conn) func() {
-	tcp, ok := conn.(*net.TCPConn)
-	if !ok {
-		return func() {}
-	}
-	raw, err := tcp.SyscallConn()
-	if err != nil {
+	raw := socketOf(conn)
+	if raw == nil {
 		return func() {}
 	}
 	set := func(fd uintptr) {

@@ -24,7 +24,8 @@ const (
 // has come, not with what a header announces.
 type reader struct {
 	conn net.Conn
-	ack  func() // asks the kernel to acknowledge at once
+	raw  *rawReader // reads the connection if it is a socket; nil: it is none
+	ack  func()     // asks the kernel to acknowledge at once
 	// unacked reports that something came since: what came is handled first.
 	unacked bool
 	buf     []byte
@@ -34,7 +35,7 @@ type reader struct {
 }
 
 func newReader(conn net.Conn) *reader {
-	return &reader{conn: conn, ack: quickack(conn), buf: make([]byte, readSize)}
+	return &reader{conn: conn, raw: newRawReader(conn), ack: quickack(conn), buf: make([]byte, readSize)}
 }
 
 // banner reads the 32 bytes that a server sends first, and returns the version
@@ -110,34 +111,46 @@ func (r *reader) fill(deadline time.Time, mail *atomic.Bool) (int, error) {
 	if r.unacked {
 		r.ack()
 	}
-	n, err := r.conn.Read(r.buf[r.w:])
+	n, err := r.read(r.buf[r.w:])
 	r.w += n
 	r.unacked = n > 0
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		late := time.Since(r.armed) > lookFor
 		r.armed = time.Time{}
-		if n == 0 && !mail.Load() && late {
+		if n == 0 && !mail.Load() && (late || r.raw != nil) {
 			return r.look()
 		}
 	}
 	return n, err
 }
 
-// lookFor is how long what has arrived is looked for.
+// lookFor is how long what has arrived is looked for where that takes a deadline,
+// which it does not at a socket.
 const lookFor = 10 * time.Millisecond
 
 // look reads what has arrived although the deadline has passed: whatever was due
 // then, that comes first.
 func (r *reader) look() (n int, err error) {
-	if err := r.conn.SetReadDeadline(time.Now().Add(lookFor)); err != nil {
+	if r.raw != nil {
+		n = r.raw.look(r.buf[r.w:])
+	} else if err := r.conn.SetReadDeadline(time.Now().Add(lookFor)); err != nil {
 		return 0, err
-	}
-	if n, err = r.conn.Read(r.buf[r.w:]); err != nil && n == 0 {
+	} else if n, err = r.conn.Read(r.buf[r.w:]); err != nil && n == 0 {
 		return 0, err
 	}
 	r.w += n
 	r.unacked = n > 0
+	if n == 0 {
+		return 0, os.ErrDeadlineExceeded
+	}
 	return n, nil
+}
+
+func (r *reader) read(b []byte) (int, error) {
+	if r.raw != nil {
+		return r.raw.read(b)
+	}
+	return r.conn.Read(b)
 }
 
 // makeRoom moves the unfinished message to the front and doubles the buffer
