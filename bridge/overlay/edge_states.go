@@ -70,25 +70,22 @@ func (s *session) judge(source BrokerID, seq uint64, r *Reading, names []protoco
 	return kept
 }
 
-// tells takes a state that comes, and reports whether it is news to the client.
+// tells takes a state that comes in its turn, and reports whether it is news to the
+// client. One that has come to an edge before the client has not had, or not from here.
 func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Matched) bool {
 	st := s.states[n.ID][r.Robot]
-	if st != nil {
-		st.handed = false
-	}
-	switch {
-	case st != nil && st.source == source && seq <= st.seq: // it came before
-		return true
-	case *n.State:
-		again := st != nil && st.source == source && st.over == 0 && st.reading.Interface == r.Interface && st.reading.Time == r.Time
+	fresh := st == nil || st.source != source || seq > st.seq
+	if *n.State {
+		again := fresh && st != nil && st.source == source && st.over == 0 && st.reading.Interface == r.Interface && st.reading.Time == r.Time
 		s.states.put(n.ID, r.Robot, &farState{trueState: trueState{r, n.Values, seq}, source: source})
 		return !again
-	case st == nil:
+	}
+	if st == nil {
 		return true
 	}
 	s.states.remove(n.ID, r.Robot)
 	in := s.inboxOf(st.by)
-	return st.over == 0 || in == nil || in.buf.num < st.over // the client may not have had it
+	return !fresh || st.over == 0 || in == nil || in.buf.num < st.over // the client may not have had it
 }
 
 // settleStates sees that a client is told what its source broker cannot tell:
