@@ -34,14 +34,14 @@ func (b *Bridge) newBeacon() error {
 	}
 	var err error
 	b.beacon, err = beacon.New(beacon.Config{
-		Broker: c.Broker.ID, URL: b.WebSocketURL(), Heartbeat: max(time.Duration(c.Broker.Heartbeat*float64(time.Second)), shortestBeacon),
+		Broker: c.Broker.ID, URL: b.WebSocketURL(), Heartbeat: max(time.Duration(c.Broker.Heartbeat*float64(time.Second)), minBeacon),
 		Network: network, Logger: b.config.Logger,
 	})
 	return err
 }
 
-// shortestBeacon keeps brokers with short heartbeats from flooding a network.
-const shortestBeacon = 100 * time.Millisecond
+// minBeacon keeps brokers with short heartbeats from flooding a network.
+const minBeacon = 100 * time.Millisecond
 
 // beaconInterfaces names where to announce the broker: as configured, or where
 // programs can come from; nil is everywhere.

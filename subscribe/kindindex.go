@@ -119,7 +119,7 @@ type group struct {
 // condition is not.
 type candidate struct {
 	group  *group
-	guards [condition.MostGuards]guard
+	guards [condition.MaxGuards]guard
 }
 
 type guard struct {

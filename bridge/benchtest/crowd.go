@@ -70,7 +70,7 @@ func (c *Crowd) Round(ctx context.Context, robot, far int) error {
 // Size is a notification's mean size, in bytes.
 func (c *Crowd) Size() float64 { return float64(c.bytes.Load()) / float64(max(c.got.Load(), 1)) }
 
-// Close ends all subscribers and tells what went wrong before.
+// Close ends all subscribers and returns what went wrong before.
 func (c *Crowd) Close() error {
 	var errs []error
 	for _, s := range c.all {

@@ -91,7 +91,7 @@ func (s *Subscriber) Subscribe(ctx context.Context, subs ...protocol.Subscriptio
 	return nil
 }
 
-// Close ends the connection and tells what went wrong before.
+// Close ends the connection and returns what went wrong before.
 func (s *Subscriber) Close() error {
 	s.closing.Store(true)
 	s.conn.Close()
@@ -155,7 +155,7 @@ func (s *Subscriber) frame() (opcode byte, payload []byte, err error) {
 }
 
 // FrameHeader reads the header of a WebSocket frame that a server sends, and
-// gives the size of the payload that follows.
+// returns the size of the payload that follows.
 func FrameHeader(in *bufio.Reader) (opcode byte, size int, err error) {
 	head, err := in.Peek(2)
 	if err != nil {

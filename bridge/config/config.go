@@ -100,9 +100,9 @@ type Beacon struct {
 // Gateway is the table [gateway].
 type Gateway struct{ Listen string } // first port for Player programs, without host on 127.0.0.1; "" means none
 
-// MostGatewayPorts is how many robots have a port each behind a gateway; more
+// MaxGatewayPorts is how many robots have a port each behind a gateway; more
 // share one.
-const MostGatewayPorts = 256
+const MaxGatewayPorts = 256
 
 // Token is one [[token]].
 type Token struct {

@@ -225,9 +225,9 @@ func kind(v any) string {
 
 // shorten cuts long texts in messages.
 func shorten(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+	const maxShown = 40
+	if r := []rune(s); len(r) > maxShown {
+		return string(r[:maxShown]) + "…"
 	}
 	return s
 }

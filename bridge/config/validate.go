@@ -248,7 +248,7 @@ func (k *checks) gateway(address string) {
 		robots += len(p.Names())
 	}
 	first, _ := strconv.Atoi(text)
-	if first == 0 || robots < 2 || robots > MostGatewayPorts {
+	if first == 0 || robots < 2 || robots > MaxGatewayPorts {
 		return
 	}
 	last := first + robots - 1

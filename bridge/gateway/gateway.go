@@ -27,8 +27,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// mostPorts is how many robots get a port each; more share one.
-const mostPorts = config.MostGatewayPorts
+// maxPorts is how many robots get a port each; more share one.
+const maxPorts = config.MaxGatewayPorts
 
 // Config says what a Gateway serves and where.
 type Config struct {
@@ -105,7 +105,7 @@ func New(c Config) (*Gateway, error) {
 		g.players = append(g.players, r)
 	}
 	groups := [][]*robot{all}
-	if len(all) <= mostPorts {
+	if len(all) <= maxPorts {
 		groups = slices.Collect(slices.Chunk(all, 1))
 	}
 	for i, group := range groups {

@@ -179,8 +179,8 @@ func (s *Set) text(sees func(label, value string) bool) []byte {
 	return all.Bytes()
 }
 
-// scrapesMost is how many scrapes there are at a time; further ones are refused.
-const scrapesMost = 4
+// maxScrapes is how many scrapes there are at a time; further ones are refused.
+const maxScrapes = 4
 
 // Handler serves the metrics. Of those with labels it shows what the function that
 // sees returns for a request lets through; nil, from sees too, means all.
@@ -188,13 +188,13 @@ func (s *Set) Handler(sees func(*http.Request) func(label, value string) bool) h
 	if sees == nil {
 		sees = func(*http.Request) func(label, value string) bool { return nil }
 	}
-	places := make(chan struct{}, scrapesMost)
+	places := make(chan struct{}, maxScrapes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
 		default:
-			http.Error(w, fmt.Sprintf("%d others are asking; try again later", scrapesMost), http.StatusServiceUnavailable)
+			http.Error(w, fmt.Sprintf("%d others are asking; try again later", maxScrapes), http.StatusServiceUnavailable)
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

@@ -233,12 +233,12 @@ type tested struct{ from []versionOf }
 
 type versionOf struct{ version, set uint64 }
 
-// mostVersions is how many are kept. Readings that wait are of the last few.
-const mostVersions = 64
+// maxVersions is how many are kept. Readings that wait are of the last few.
+const maxVersions = 64
 
 func (t *tested) add(version, set uint64) {
-	if len(t.from) == mostVersions {
-		t.from = append(t.from[:0], t.from[mostVersions/2:]...)
+	if len(t.from) == maxVersions {
+		t.from = append(t.from[:0], t.from[maxVersions/2:]...)
 	}
 	t.from = append(t.from, versionOf{version, set})
 }

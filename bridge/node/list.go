@@ -20,8 +20,8 @@ import (
 // of /api/robots, /api/brokers and /api/subscriptions. A broker with
 // neighbours asks all that it reaches, so that they are of the whole network.
 
-// mostListed bounds the sessions and routes of a broker that a list tells of.
-const mostListed = 1000
+// maxListed bounds the sessions and routes of a broker that a list tells of.
+const maxListed = 1000
 
 // Robot is one robot: where it is read, and what of it arrived.
 type Robot struct {
@@ -339,7 +339,7 @@ func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []ov
 		b.count(clients)
 	}
 	for _, c := range clients {
-		if c.Elsewhere || len(b.Sessions) == mostListed {
+		if c.Elsewhere || len(b.Sessions) == maxListed {
 			continue
 		}
 		b.Sessions = append(b.Sessions, Session{
@@ -347,7 +347,7 @@ func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []ov
 			Subscriptions: len(c.Subscriptions), Sequences: sequences(c.Sources),
 		})
 	}
-	for _, r := range routes[:min(len(routes), mostListed)] {
+	for _, r := range routes[:min(len(routes), maxListed)] {
 		_, client := overlay.ClientOf(r.Key.Client)
 		b.Routes = append(b.Routes, Route{
 			Client: client, Source: overlay.SourceWord(r.Key.Source, r.Key.Stamp), From: string(r.Key.Source),

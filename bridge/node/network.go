@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	listTime   = 2 * time.Second  // how long other brokers have to tell what they know
-	answerTime = 10 * time.Second // and to carry out a command that names no lifetime
-	mostAsked  = 1024             // questions of other brokers that are answered at a time
+	listTime     = 2 * time.Second  // how long other brokers have to tell what they know
+	answerTime   = 10 * time.Second // and to carry out a command that names no lifetime
+	maxAnswering = 1024             // questions of other brokers that are answered at a time
 )
 
 // question is what brokers ask each other, in JSON: a command or a list.
@@ -65,7 +65,7 @@ func (n *Node) answered(a *overlay.Answered) {
 
 // asked answers a question of another broker, beside the broker's goroutine.
 func (n *Node) asked(a *overlay.Asked) {
-	if n.answering.Add(1) > mostAsked {
+	if n.answering.Add(1) > maxAnswering {
 		n.answering.Add(-1)
 		n.queue.must(item{in: &overlay.Answer{From: a.From, Call: a.Call, Code: protocol.Overloaded, Message: "broker " + string(n.config.Overlay.ID) + " is asked too much"}})
 		return

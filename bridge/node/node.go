@@ -133,8 +133,8 @@ type Node struct {
 	lostMu sync.Mutex
 	lost   map[string]uint64 // readings dropped for want of room, by robot
 
-	room    room
-	dropped *metric.Counter // readings for which the queue had no room
+	backpressure backpressure
+	dropped      *metric.Counter // readings for which the queue had no room
 }
 
 // conn is a client's connection.
@@ -259,7 +259,7 @@ func (n *Node) end() {
 	defer n.stepping.Unlock()
 	n.close()
 	n.work(n.queue.take(nil))
-	n.room.set(true)
+	n.backpressure.set(true)
 	n.started = false
 }
 
@@ -276,7 +276,7 @@ func (n *Node) turn(due bool, spent []item) []item {
 	clear(taken)
 	n.tellLost()
 	n.carryOut()
-	n.room.set(n.broker.Crowded() == 0)
+	n.backpressure.set(n.broker.Crowded() == 0)
 	n.arm()
 	return taken
 }
@@ -300,7 +300,7 @@ func (n *Node) atOnce(it *item) bool {
 		return false
 	}
 	n.step(n.instant(), it)
-	n.room.set(n.broker.Crowded() == 0)
+	n.backpressure.set(n.broker.Crowded() == 0)
 	if !n.light() {
 		n.queue.signal()
 		return true
@@ -349,7 +349,7 @@ func (n *Node) work(items []item) {
 			n.step(now, &some[i])
 		}
 		n.carryOut()
-		n.room.set(n.broker.Crowded() == 0)
+		n.backpressure.set(n.broker.Crowded() == 0)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// burstMost is how many notifications are written together.
-const burstMost = 16
+// maxBurst is how many notifications are written together.
+const maxBurst = 16
 
 // burst gathers notifications for connections for which nothing waits, and writes
 // them in the caller's goroutine, with one system call where there is one: to
@@ -15,8 +15,8 @@ const burstMost = 16
 // that wakes at the first frame then holds up the others less.
 type burst struct {
 	mu    sync.Mutex
-	slots *[burstMost]slot // made when first needed
-	batch *batchWriter     // with them
+	slots *[maxBurst]slot // made when first needed
+	batch *batchWriter    // with them
 	used  int
 }
 
@@ -41,7 +41,7 @@ var errUnknown = errors.New("push: the kernel does not tell what it has written"
 func (b *burst) add(o *outbox, it item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.used == burstMost {
+	if b.used == maxBurst {
 		b.write()
 	}
 	if !o.reserve() {
@@ -49,7 +49,7 @@ func (b *burst) add(o *outbox, it item) {
 		return
 	}
 	if b.slots == nil {
-		b.slots, b.batch = &[burstMost]slot{}, new(batchWriter)
+		b.slots, b.batch = &[maxBurst]slot{}, new(batchWriter)
 		for i := range b.slots {
 			slot := &b.slots[i]
 			slot.hold = func(fd uintptr) { // made once: it allocates

@@ -15,10 +15,10 @@ import (
 type batchWriter struct {
 	state   aioState
 	context uintptr
-	blocks  [burstMost]iocb
-	list    [burstMost]*iocb
-	parts   [burstMost]parts
-	events  [burstMost]ioEvent
+	blocks  [maxBurst]iocb
+	list    [maxBurst]*iocb
+	parts   [maxBurst]parts
+	events  [maxBurst]ioEvent
 }
 
 type aioState int
@@ -56,7 +56,7 @@ const iocbPwritev = 8 // IOCB_CMD_PWRITEV
 // parts are a frame's, in the order in which they are written.
 type parts [3]syscall.Iovec
 
-// of sets the parts of a slot's frame and gives their number.
+// of sets the parts of a slot's frame and returns their number.
 func (p *parts) of(s *slot) int {
 	p.set(0, s.buf.frames)
 	if s.buf.shared == nil {
@@ -100,7 +100,7 @@ func (w *batchWriter) write(slots []slot) {
 func (w *batchWriter) ready() bool {
 	if w.state == aioNew {
 		w.state = aioAbsent
-		if _, _, failed := syscall.RawSyscall(syscall.SYS_IO_SETUP, burstMost, uintptr(unsafe.Pointer(&w.context)), 0); failed == 0 {
+		if _, _, failed := syscall.RawSyscall(syscall.SYS_IO_SETUP, maxBurst, uintptr(unsafe.Pointer(&w.context)), 0); failed == 0 {
 			w.state = aioReady
 		}
 	}
@@ -116,7 +116,7 @@ func (w *batchWriter) submit(slots []slot, count int) {
 		w.writeOnce(slots, int(block.data))
 	}
 	for left := taken; left > 0; {
-		n, _, failed := syscall.RawSyscall6(syscall.SYS_IO_GETEVENTS, w.context, left, burstMost, uintptr(unsafe.Pointer(&w.events)), 0, 0)
+		n, _, failed := syscall.RawSyscall6(syscall.SYS_IO_GETEVENTS, w.context, left, maxBurst, uintptr(unsafe.Pointer(&w.events)), 0, 0)
 		if failed == syscall.EINTR {
 			continue
 		}

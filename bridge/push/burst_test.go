@@ -89,7 +89,7 @@ func TestBurstKeepsTheOrder(t *testing.T) {
 func TestBurstWritesAtOnce(t *testing.T) {
 	for _, together := range []bool{true, false} {
 		t.Run(fmt.Sprintf("together=%v", together), func(t *testing.T) {
-			const clients, closed = burstMost + 3, 2
+			const clients, closed = maxBurst + 3, 2
 			s := start(t, Config{})
 			reading := [2][]byte{nil, []byte(`{"min":1}`)} // none: only selected values
 			var all []*client

@@ -158,7 +158,7 @@ func (s *session) later(ctx context.Context, lane string, answer attach.Answer, 
 		}
 	})
 	if !ok {
-		return &attach.Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d commands and lists of this client wait already; expected fewer at a time", pendingMost)}
+		return &attach.Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d commands and lists of this client wait already; expected fewer at a time", maxPending)}
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// pendingMost bounds the commands and lists of one session that wait or run.
-const pendingMost = 64
+// maxPending bounds the commands and lists of one session that wait or run.
+const maxPending = 64
 
 // lanes run a session's commands: those to one robot one after the other, in
 // their order, those to different robots beside each other, so that one that
@@ -22,7 +22,7 @@ type lanes struct {
 func (l *lanes) add(ctx context.Context, lane string, job func(context.Context)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.pending == pendingMost {
+	if l.pending == maxPending {
 		return false
 	}
 	l.pending++

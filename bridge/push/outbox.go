@@ -11,8 +11,8 @@ import (
 // Limits of an outbox, in messages that are not notifications (the window
 // bounds those).
 const (
-	roomyBelow  = 256     // the client's next message is read when fewer wait
-	repliesMost = 1 << 17 // more, and the connection is closed: nobody reads them
+	roomyBelow = 256     // the client's next message is read when fewer wait
+	maxReplies = 1 << 17 // more, and the connection is closed: nobody reads them
 )
 
 // item is what waits to be written: a notification, or another message.
@@ -116,7 +116,7 @@ func (o *outbox) Send(m any) {
 		if o.end == nil && !o.over && protocol.Operation(m) != "" {
 			o.items = append(o.items, item{message: m})
 			o.replies++
-			flooded = o.replies > repliesMost
+			flooded = o.replies > maxReplies
 		}
 	}
 	o.mu.Unlock()

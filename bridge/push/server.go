@@ -215,7 +215,7 @@ func (s *Server) shutdown(server *http.Server) {
 	<-done
 }
 
-// close lets no more sessions in and gives those that are there.
+// close lets no more sessions in and returns those that are there.
 func (s *Server) close() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()

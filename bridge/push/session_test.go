@@ -312,7 +312,7 @@ func TestCommandLanes(t *testing.T) {
 	c.send(`{"op":"command","id":"h2","robot":"hangs","name":"stop"}`)
 	c.send(`{"op":"command","id":"r1","robot":"r0","name":"stop"}`)
 	c.expect(`{"op":"reply","id":"r1","ok":true}`)
-	for i := 0; i < pendingMost-2; i++ {
+	for i := 0; i < maxPending-2; i++ {
 		c.send(fmt.Sprintf(`{"op":"command","id":"x%d","robot":"hangs","name":"stop"}`, i))
 	}
 	c.send(`{"op":"command","id":"y","robot":"r0","name":"stop"}`)
@@ -326,7 +326,7 @@ func TestCommandLanes(t *testing.T) {
 	close(hang)
 	c.expect(`{"op":"reply","id":"h1","ok":true}`)
 	c.expect(`{"op":"reply","id":"h2","ok":true}`)
-	for i := 0; i < pendingMost-2; i++ {
+	for i := 0; i < maxPending-2; i++ {
 		c.expect(fmt.Sprintf(`{"op":"reply","id":"x%d","ok":true}`, i))
 	}
 }

@@ -128,7 +128,7 @@ func TestFlood(t *testing.T) {
 	s := start(t, Config{})
 	s.neverReads(t)
 	gap := &protocol.Gap{Source: "b1", From: 1, Why: strings.Repeat("x", 100)}
-	for range 2 * repliesMost {
+	for range 2 * maxReplies {
 		s.broker.out(1).Send(gap)
 	}
 	s.broker.expect(t, "disconnect 1")

@@ -16,7 +16,7 @@ import (
 var errShort = errors.New("it ends in the middle")
 
 // decoder reads what the append functions wrote. After its first error it
-// gives zero values. What it gives does not refer to the bytes read.
+// returns zero values. What it returns does not refer to the bytes read.
 type decoder struct {
 	b   []byte
 	err error

@@ -1,5 +1,5 @@
 // Package spool keeps what must outlive a crash: sessions, their sets of
-// subscriptions, numbers given and what is retained. DESIGN.md tells how.
+// subscriptions, numbers given and what is retained. DESIGN.md says how.
 package spool
 
 import (
@@ -162,7 +162,7 @@ func (s *Store) lose(why string) {
 	}
 }
 
-// openMarker opens the marker file and tells how the store was left.
+// openMarker opens the marker file and returns how the store was left.
 func (s *Store) openMarker() (left marker, known bool, err error) {
 	text, err := readStart(s.path("marker"), markerSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -247,7 +247,8 @@ func (s *Store) Restored() Restored {
 // Append takes the records of one or more steps of the broker as a batch, and
 // returns its number. When it returns, a killed process does not lose them any
 // more; a power cut may, until the next commit. It waits for no disk. If it cannot
-// write, Err tells, and the records are brought to the disk once that is possible.
+// write, Err returns the error, and the records are brought to the disk once that
+// is possible.
 func (s *Store) Append(records []overlay.Record) (batch uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

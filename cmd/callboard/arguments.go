@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagTable tells the flags of one command: by name, whether it takes a value.
+// flagTable has the flags of one command: by name, whether it takes a value.
 type flagTable map[string]bool
 
 // tableOf lists a command's flags.
@@ -38,7 +38,7 @@ func (t flagTable) names() []string {
 	return names
 }
 
-// token is one argument, as far as the flag table tells.
+// token is one argument, as far as the flag table knows it.
 type token struct {
 	positional bool
 	known      bool
@@ -128,7 +128,7 @@ func (t flagTable) value(name string, rest []string) (string, error) {
 }
 
 // arrangeAll finds the command among the arguments (without the program's
-// name) and gives them in the order that urfave/cli expects.
+// name) and returns them in the order that urfave/cli expects.
 func arrangeAll(app *cli.App, arguments []string) ([]string, error) {
 	at, err := commandAt(app.Flags, app.Commands, arguments)
 	if err != nil {

@@ -105,7 +105,7 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// file checks one file by its kind, which its name's ending tells.
+// file checks one file by its kind, known from its name's ending.
 func (k *checker) file(name string) {
 	ending := filepath.Ext(name)
 	if strings.HasSuffix(name, ".log.gz") {
@@ -156,15 +156,15 @@ func (k *checker) conditions(file string, texts []string) error {
 	return nil
 }
 
-// largestFile bounds a file that is read whole, in bytes.
-const largestFile = 256 << 20
+// maxFile bounds a file that is read whole, in bytes.
+const maxFile = 256 << 20
 
 // openFile reads a file for those who must not open any themselves.
 func openFile(name string) ([]byte, error) {
-	return regular.Read(name, largestFile)
+	return regular.Read(name, maxFile)
 }
 
-// problems makes an error of what is wrong, and tells the warnings.
+// problems makes an error of what is wrong, and prints the warnings.
 func (p *program) problems(all problem.List) error {
 	for _, line := range all.Lines(true) {
 		fmt.Fprintln(p.stderr, line)

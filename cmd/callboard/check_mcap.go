@@ -65,7 +65,7 @@ type channelCount struct {
 	messages      uint64
 }
 
-// problem tells a problem; what ends early lost nothing that was written.
+// problem reports a problem; what ends early lost nothing that was written.
 func (c *container) problem(text string, warning bool) {
 	c.told++
 	switch {
@@ -171,7 +171,7 @@ func (c *container) list() {
 	}
 }
 
-// recordedRun checks the messages of a run, and tells what it has.
+// recordedRun checks the messages of a run, and reports what it has.
 func (k *checker) recordedRun(name string) {
 	f, err := run.Open(name)
 	if err != nil {
@@ -264,7 +264,7 @@ func (s *runSurvey) print(k *checker, name string) {
 	printDevices(k, s.devices)
 }
 
-// recordedWorld tells the world that was recorded with the run.
+// recordedWorld reports the world that was recorded with the run.
 func (k *checker) recordedWorld(name string, f *run.File) {
 	w, err := f.World()
 	switch {

@@ -101,7 +101,7 @@ func hearing(c *cli.Context, logger *slog.Logger) (beacon.ListenConfig, error) {
 	return beacon.ListenConfig{Network: beacon.Network{Group: group, Interfaces: interfaces}, Logger: logger}, nil
 }
 
-// hear listens for brokers: of those that are heard it gives the one with the
+// hear listens for brokers: of those that are heard it returns the one with the
 // lowest id, "" if there is none.
 func hear(ctx context.Context, where beacon.ListenConfig) (url string) {
 	ctx, cancel := context.WithTimeout(ctx, hearTime)

@@ -140,7 +140,7 @@ func (d *demo) run(ctx context.Context) error {
 	return err
 }
 
-// world is the world that the flags ask for; patrols tells whether its robots
+// world is the world that the flags ask for; patrols reports whether its robots
 // are on rounds that their programs know.
 func (d *demo) world() (file *worldfile.World, patrols bool, err error) {
 	if name := d.c.String("world"); name != "" {

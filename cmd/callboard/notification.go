@@ -158,14 +158,14 @@ func shortNumber(v float64) string {
 
 // shortList shows the first values of a list, and how many there are.
 func shortList(list []any) string {
-	const most = 5
+	const maxShown = 5
 	var b strings.Builder
 	b.WriteByte('[')
 	for i, v := range list {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if i == most && len(list) > most+1 {
+		if i == maxShown && len(list) > maxShown+1 {
 			fmt.Fprintf(&b, "… %d", len(list))
 			break
 		}

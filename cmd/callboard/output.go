@@ -21,5 +21,5 @@ func (o output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Fd tells whether it is a terminal.
+// Fd is the file's: whether it is a terminal is asked of it.
 func (o output) Fd() uintptr { return o.file.Fd() }

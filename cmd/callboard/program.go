@@ -129,7 +129,7 @@ func (p *program) run(ctx context.Context, arguments []string) int {
 	return exitCode(err)
 }
 
-// report tells an error to people.
+// report prints an error for people.
 func (p *program) report(err error) {
 	var problems *problemsError
 	var usage *usageError

@@ -284,7 +284,7 @@ type pathDot struct {
 	holds uint8 // a bit for each condition
 }
 
-const finestCell = 0.01 // m
+const minCell = 0.01 // m
 
 func (p *trail) add(x, y float64, holds uint8) {
 	if n := len(p.places); n > 0 && p.places[n-1] == (pathDot{dot{x, y}, holds}) {
@@ -296,7 +296,7 @@ func (p *trail) add(x, y float64, holds uint8) {
 		p.long = true
 	}
 	if p.cells == nil {
-		p.cells, p.size = map[[2]int]uint8{}, finestCell
+		p.cells, p.size = map[[2]int]uint8{}, minCell
 	}
 	p.cells[[2]int{int(math.Floor(x / p.size)), int(math.Floor(y / p.size))}] |= holds
 	for len(p.cells) > maxPoints {

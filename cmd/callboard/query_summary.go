@@ -91,7 +91,7 @@ func moment(t *float64) string {
 	return fmt.Sprintf("%.3f", *t)
 }
 
-// tell tells what people should know of a search.
+// tell prints what people should know of a search.
 func (q *querier) tell(r *search.Result) {
 	note := func(format string, values ...any) {
 		fmt.Fprintf(q.p.stderr, "callboard query: "+format+"\n", values...)
@@ -203,7 +203,7 @@ const (
 	maxKinds  = 50
 )
 
-// faults tells what is wrong in files: each kind a few times, then they are
+// faults prints what is wrong in files: each kind a few times, then they are
 // counted.
 type faults struct {
 	kinds map[string]*faultKind // by message

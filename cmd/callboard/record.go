@@ -117,7 +117,7 @@ func (p *program) recorded(part record.Part) {
 	fmt.Fprintf(p.stdout, "%s %d messages %s\n", part.Name, part.Messages, size(uint64(part.Bytes)))
 }
 
-// sumUp tells what is missing in the recording.
+// sumUp prints what is missing in the recording.
 func (p *program) sumUp(s record.Status) {
 	for _, missing := range []struct {
 		n    uint64

@@ -65,7 +65,7 @@ func fromBroker(client *callboard.Client, asked []callboard.Subscription, log *s
 	}
 }
 
-// brokerSource gives what a broker sends as records.
+// brokerSource returns what a broker sends as records.
 type brokerSource struct {
 	client *callboard.Client
 	asked  []callboard.Subscription // the first asks for messages

@@ -105,7 +105,7 @@ func (p *program) openRuns(ctx context.Context, args []string) ([]replay.Source,
 	return sources, nil
 }
 
-// objectsOnly tells of a device whose messages cannot be served.
+// objectsOnly reports a device whose messages cannot be served.
 func objectsOnly(path, topic string) string {
 	return fmt.Sprintf("%s: warning: the readings on %s are only there as a broker told them: they can be looked at, but neither replayed nor queried", path, topic)
 }

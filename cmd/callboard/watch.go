@@ -349,7 +349,7 @@ func robotState(e *callboard.Robot) string {
 	return "robot " + e.Robot.Robot + ": " + e.State
 }
 
-// note tells what is no result.
+// note prints what is no result.
 func (w *watcher) note(format string, values ...any) {
 	fmt.Fprintf(w.p.stderr, "callboard watch: "+format+"\n", values...)
 }

@@ -68,7 +68,7 @@ func (c *Client) down(err error) {
 	c.cfg.Handler.Down(err)
 }
 
-// once runs one session and tells how long it stood.
+// once runs one session and returns how long it stood.
 func (c *Client) once(ctx context.Context) (time.Duration, error) {
 	dialing, cancel := context.WithTimeout(ctx, c.cfg.ConnectTimeout)
 	conn, err := c.cfg.Dial(dialing, c.cfg.Address)

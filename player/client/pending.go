@@ -111,7 +111,7 @@ func (p *pending) crowded(id uint32, subtype uint8) bool {
 	return alike >= maxTasksGivenUp
 }
 
-// take removes the exchange that an answer belongs to. It gives nil, too, for
+// take removes the exchange that an answer belongs to. It returns nil, too, for
 // one that was given up; but what the session asks by itself changes nothing,
 // so who asked the same again may have the late answer.
 func (p *pending) take(id uint32, subtype uint8) *exchange {

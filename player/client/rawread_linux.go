@@ -44,7 +44,7 @@ func newRawReader(conn net.Conn) *rawReader {
 	return r
 }
 
-// try reads once, and tells whether that was all there is to do for now.
+// try reads once, and reports whether that was all there is to do for now.
 func (r *rawReader) try(fd uintptr) bool {
 	for {
 		n, _, failed := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(unsafe.SliceData(r.b))), uintptr(len(r.b)))

@@ -91,7 +91,7 @@ func (r *reader) next() (h player.Header, body []byte, ok bool, err error) {
 // partial is how many bytes of an unfinished message are there.
 func (r *reader) partial() int { return r.w - r.r }
 
-// fill waits for more bytes until the deadline and tells how many came.
+// fill waits for more bytes until the deadline and returns how many came.
 //
 // It returns at once while mail is set; who sets it then makes the read
 // deadline pass.

@@ -103,7 +103,7 @@ func (c *Client) settle(which func(*waiter) bool, err error) {
 
 // Pass sends a request or command with a body that is encoded already. Time
 // and sequence number of h are sent as they are; host and robot are not. For a
-// request answer is called once, unless Pass gives an error: with the answer,
+// request answer is called once, unless Pass returns an error: with the answer,
 // whose body is valid during the call, from the goroutine that Run runs in, or
 // with ErrTimeout or ErrAway. It must not block. Pass waits for nothing; its
 // errors are ErrAway, ErrBusy, ErrUnanswered and ErrForbidden, bare.

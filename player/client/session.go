@@ -247,7 +247,7 @@ func (s *session) due(at time.Time) {
 }
 
 // watch asks a silent server for a sign of life, and gives up on one that
-// gives none. Any byte is a sign: a slow message is no silence.
+// sends none. Any byte is a sign: a slow message is no silence.
 func (s *session) watch(now time.Time) error {
 	silent := now.Sub(s.lastRead)
 	if silent < s.cfg.Idle {

@@ -13,11 +13,11 @@ const (
 	occupied = 1
 )
 
-// finest is the least length of a cell, in m, and most how many a grid has
-// along one side at most.
+// minCell is the least length of a cell, in m, and maxSide how many a grid has
+// along one side.
 const (
-	finest = 0.02
-	most   = 2000
+	minCell = 0.02
+	maxSide = 2000
 )
 
 // grid is a plan in cells, row by row from the lowest.
@@ -29,8 +29,8 @@ type grid struct {
 // newGrid draws the plan's outlines into cells that are as small as the limits
 // let them be.
 func newGrid(p *Plan) *grid {
-	width, height := max(p.Max[0]-p.Min[0], finest), max(p.Max[1]-p.Min[1], finest)
-	scale := max(finest, max(width, height)/(most-2))
+	width, height := max(p.Max[0]-p.Min[0], minCell), max(p.Max[1]-p.Min[1], minCell)
+	scale := max(minCell, max(width, height)/(maxSide-2))
 	g := &grid{info: iface.MapInfo{
 		Scale: float32(scale), Width: uint32(math.Ceil(width/scale)) + 2, Height: uint32(math.Ceil(height/scale)) + 2,
 		Origin: iface.Pose2D{Px: p.Min[0] - scale, Py: p.Min[1] - scale},
@@ -49,7 +49,7 @@ func newGrid(p *Plan) *grid {
 func (g *grid) line(s iface.Segment) {
 	scale := float64(g.info.Scale)
 	steps := int(math.Hypot(s.X1-s.X0, s.Y1-s.Y0)/scale*2) + 1
-	for i := range min(steps, 8*most) + 1 {
+	for i := range min(steps, 8*maxSide) + 1 {
 		t := float64(i) / float64(steps)
 		g.mark(int((s.X0+t*(s.X1-s.X0)-g.info.Origin.Px)/scale), int((s.Y0+t*(s.Y1-s.Y0)-g.info.Origin.Py)/scale))
 	}

@@ -1,4 +1,4 @@
-// Package foxglove tells readings in the messages that Foxglove, Lichtblick and
+// Package foxglove draws readings as the messages that Foxglove, Lichtblick and
 // their like draw and plot: Foxglove's well-known schemas as JSON, and for what
 // those do not know the Player message's own fields. They are there to be
 // looked at: lengths are rounded to a tenth of a millimetre.

@@ -8,7 +8,7 @@ import (
 )
 
 // Learn takes geometry and configuration out of a payload that has any: the
-// answer to a request for them, or a DATA message. It tells whether that is
+// answer to a request for them, or a DATA message. It reports whether that is
 // news; what was known is replaced, never changed. It allocates only for news.
 func Learn(payload any, geometry **player.Geometry, config **player.RangerConfig) bool {
 	switch p := payload.(type) {

@@ -7,7 +7,7 @@ import (
 
 // Config says what to load.
 type Config struct {
-	Open Open   // required: gives files their bytes
+	Open Open   // required: returns the bytes of a file
 	Name string // the main file, as Open knows it
 	Port int    // of devices without one; 0: 6665
 }

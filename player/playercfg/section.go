@@ -105,7 +105,7 @@ func beside(main, name string) string {
 }
 
 // set returns a field values from the first on; a longer tuple that stood there
-// keeps its tail. It tells where the field was given before, if that was not
+// keeps its tail. It returns where the field was given before, if that was not
 // in a macro.
 func (s *Section) set(name string, pos problem.Place, values []Value, macro bool) (before problem.Place) {
 	f := s.byName[name]

@@ -3,7 +3,7 @@ package playerlog
 import "encoding/binary"
 
 // exactDigits is how many digits a number may have so that one division of
-// two exact numbers gives the float64 nearest to it, as strconv does.
+// two exact numbers is the float64 nearest to it, as strconv does.
 const exactDigits = 15
 
 // decimal reads a plain decimal number from byte i on, blanks before it

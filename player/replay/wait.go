@@ -140,8 +140,8 @@ func (p *pass) passGap(now time.Time, line float64) {
 	}
 }
 
-// room waits for clients that are slow, for a while: look again if it gives
-// false. Clients that hold the replay back for long are told of.
+// room waits for clients that are slow, for a while, and reports whether all have
+// room now. Clients that hold the replay back for long are logged.
 func (p *pass) room() bool {
 	const step = 100 * time.Millisecond
 	for _, port := range p.replay.ports {

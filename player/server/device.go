@@ -172,7 +172,7 @@ func (d *device) add(sub *subscription) {
 	d.subs.Store(&subs)
 }
 
-// remove is called with d.mu held; it tells whether that was the last.
+// remove is called with d.mu held; it reports whether that was the last.
 func (d *device) remove(sub *subscription) (last bool) {
 	subs := slices.DeleteFunc(slices.Clone(d.subscribers()), func(s *subscription) bool { return s == sub })
 	d.subs.Store(&subs)

@@ -54,7 +54,7 @@ func (h *pipeHalf) read(b []byte) (int, error) {
 	}
 }
 
-// write blocks while the ring is full, and tells how much it wrote when it
+// write blocks while the ring is full, and returns how much it wrote when it
 // fails in between.
 func (h *pipeHalf) write(b []byte) (int, error) {
 	h.mu.Lock()

@@ -143,7 +143,7 @@ func (q *queue) remove(i int) {
 	m.release()
 }
 
-// drop removes the readings of one device and tells how many.
+// drop removes the readings of one device and returns how many.
 func (q *queue) drop(device uint32) int {
 	n := 0
 	for i := q.head; i < len(q.items); i++ {

@@ -96,7 +96,7 @@ func (p *Plan) size(at unsafe.Pointer) (int, *Error) {
 	return n, nil
 }
 
-// put encodes into b, which has the size that size gave, and tells how many
+// put encodes into b, which has the size that size returned, and returns how many
 // bytes it took.
 func (p *Plan) put(b []byte, at unsafe.Pointer) int {
 	o := 0

@@ -26,7 +26,7 @@ func (p *Plan) Decode(body []byte, into any) error {
 	return nil
 }
 
-// get decodes from b[o:] and tells where it ended.
+// get decodes from b[o:] and returns where it ended.
 func (p *Plan) get(b []byte, o int, at unsafe.Pointer) (int, *Error) {
 	var first [maxCounts]uint32
 	for i := range p.steps {

@@ -2,7 +2,7 @@
 //
 // A Plan is made once for a struct type and then appends and decodes values
 // of it without reflection and, into values that are reused, without
-// allocation. DESIGN.md tells the rules of the dialect and why it is done so.
+// allocation. DESIGN.md has the rules of the dialect and why it is done so.
 package xdr
 
 import (

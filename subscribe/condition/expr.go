@@ -99,7 +99,7 @@ func toFloat(v any) float64 {
 	panic("expected a number")
 }
 
-// implicit gives functions that read the robot's position that as their first
+// implicit adds the robot's position, to functions that read it, as their first
 // argument.
 type implicit struct{ done map[*ast.CallNode]bool }
 

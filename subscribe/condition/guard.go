@@ -186,10 +186,10 @@ var parseWords = []struct{ has, say string }{
 
 // quoted returns a name as messages show it.
 func quoted(name string) string {
-	const most = 40
-	if utf8.RuneCountInString(name) > most {
+	const maxShown = 40
+	if utf8.RuneCountInString(name) > maxShown {
 		r := []rune(name)
-		name = string(r[:most]) + "…"
+		name = string(r[:maxShown]) + "…"
 	}
 	return "`" + name + "`"
 }
@@ -197,9 +197,9 @@ func quoted(name string) string {
 // checkPattern refuses regular expressions that are wrong, or that would
 // compile to something large.
 func checkPattern(pattern string) string {
-	const longest, largest = 200, 1000
-	if utf8.RuneCountInString(pattern) > longest {
-		return fmt.Sprintf("the pattern has more than %d characters", longest)
+	const maxLength, maxSize = 200, 1000
+	if utf8.RuneCountInString(pattern) > maxLength {
+		return fmt.Sprintf("the pattern has more than %d characters", maxLength)
 	}
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -209,7 +209,7 @@ func checkPattern(pattern string) string {
 		}
 		return "the pattern is wrong"
 	}
-	if patternSize(re) > largest {
+	if patternSize(re) > maxSize {
 		return "the pattern repeats too much"
 	}
 	return ""

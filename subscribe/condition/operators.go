@@ -156,9 +156,9 @@ func (c *checker) matches(n *ast.BinaryNode, l, r Type) (Type, *Error) {
 	if c.predicate {
 		return Type{}, c.costly(n, "`matches` for each element costs too much")
 	}
-	const most = 4 // each takes a while to compile
-	if c.patterns++; c.patterns > most {
-		return Type{}, c.costly(n, "more than %d patterns", most)
+	const maxPatterns = 4 // each takes a while to compile
+	if c.patterns++; c.patterns > maxPatterns {
+		return Type{}, c.costly(n, "more than %d patterns", maxPatterns)
 	}
 	if why := checkPattern(pattern.Value); why != "" {
 		return Type{}, c.wrong(pattern, "%s", why)

@@ -19,8 +19,8 @@ type Plan struct {
 	Guards []Access
 }
 
-// MostGuards is how many guards a plan has at the most.
-const MostGuards = 2
+// MaxGuards is how many guards a plan has at the most.
+const MaxGuards = 2
 
 // Access is an interval of a value.
 type Access struct {
@@ -79,12 +79,12 @@ func (pl *planner) guards(start uint8, accesses []Access) (best []Access) {
 		}
 		weight, _ := pl.weights(t)
 		at, _ := slices.BinarySearch(weights, weight)
-		if weight < 1 && at < MostGuards && !pl.without(start, uint8(i), new([maxTests]bool)) {
+		if weight < 1 && at < MaxGuards && !pl.without(start, uint8(i), new([maxTests]bool)) {
 			weights = slices.Insert(weights, at, weight)
 			best = slices.Insert(best, at, Access{Value: int(t.value), Lo: t.lo, Hi: t.hi})
 		}
 	}
-	return best[:min(len(best), MostGuards)]
+	return best[:min(len(best), MaxGuards)]
 }
 
 // without reports whether the condition can be true although a test does not

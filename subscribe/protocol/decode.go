@@ -14,7 +14,7 @@ import (
 
 // Decode decodes a client's message, JSON text, strictly: one object, no key
 // twice, nothing behind it; in subscribe and update no unknown field; types as
-// they are. It gives a *Hello, *Subscribe, *Update, *Unsubscribe, *Ack,
+// they are. It returns a *Hello, *Subscribe, *Update, *Unsubscribe, *Ack,
 // *Command or *List, its options checked.
 func Decode(data []byte) (any, *Invalid) {
 	if !utf8.Valid(data) {

@@ -29,7 +29,7 @@ func (i *Invalid) Error() string {
 }
 
 // Validate checks a subscription's id and options; the condition and the
-// selected expressions are for the matcher. It gives nil if all is right.
+// selected expressions are for the matcher. It returns nil if all is right.
 func (s *Subscription) Validate() *Invalid {
 	if i := validID(s.ID); i != nil {
 		return i
@@ -136,9 +136,9 @@ func validSeconds(field string, value float64) *Invalid {
 }
 
 func validSelect(sel map[string]string) *Invalid {
-	const most = 64
-	if len(sel) > most {
-		return &Invalid{Code: TooCostly, Field: "select", Message: fmt.Sprintf("%d expressions; the limit is %d", len(sel), most)}
+	const maxSelect = 64
+	if len(sel) > maxSelect {
+		return &Invalid{Code: TooCostly, Field: "select", Message: fmt.Sprintf("%d expressions; the limit is %d", len(sel), maxSelect)}
 	}
 	for name := range sel {
 		if name == "" || len(name) > MaxID {

@@ -30,7 +30,7 @@ type device struct {
 	interf  string // its interface's name
 	name    string // its address
 	kind    Kind
-	usable  bool   // it gives readings of its kind
+	usable  bool   // it has readings of its kind
 	reason  Reason // why not
 	geom    *player.Geometry
 	config  *player.RangerConfig

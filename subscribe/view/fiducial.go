@@ -55,30 +55,6 @@ func (f *Fiducial) read(m player.Reading, _ View) bool {
 	return true
 }
 
-// height returns the z of a point from its distance and that in the plane.
-func height(distance, flat float64) float64 {
-	if distance == flat {
-		return 0
-	}
-	z := math.Sqrt((distance - flat) * (distance + flat))
-	if math.IsNaN(z) || math.Hypot(flat, z) == distance {
-		return z
-	}
-	low, high := 0.0, distance
-	for range 128 { // rounding: find one that gives the very distance
-		z = low + (high-low)/2
-		switch d := math.Hypot(flat, z); {
-		case d < distance:
-			low = z
-		case d > distance:
-			high = z
-		default:
-			return z
-		}
-	}
-	return z
-}
-
 // least returns the place of the least value that is a number; -1 if there is
 // none.
 func least(values []float64) int {

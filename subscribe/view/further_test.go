@@ -178,8 +178,8 @@ func TestFurtherAllocations(t *testing.T) {
 
 // A text that is too long is cut between characters.
 func TestShortened(t *testing.T) {
-	long := strings.Repeat("a", longestText-1) + "ü"
-	if got := shortened(long); got != long[:longestText-1] {
+	long := strings.Repeat("a", maxText-1) + "ü"
+	if got := shortened(long); got != long[:maxText-1] {
 		t.Errorf("%d bytes ending in %q", len(got), got[len(got)-3:])
 	}
 	if got := shortened("ü\x00a"); got != "ü" {

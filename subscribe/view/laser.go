@@ -11,7 +11,7 @@ import (
 // are not finite or at or above the maximum are MaxRange.
 type Laser struct {
 	Ranges      []float64 `expr:"ranges"`      // m
-	Intensities []float64 `expr:"intensities"` // as the device gives them; empty if it gives none
+	Intensities []float64 `expr:"intensities"` // as the device has them; empty if it has none
 	Count       int       `expr:"count"`       // ranges in the scan
 	Min         float64   `expr:"min"`         // m; MaxRange for an empty scan
 	Max         float64   `expr:"max"`         // m; MaxRange for an empty scan
@@ -19,7 +19,7 @@ type Laser struct {
 	AngleMin    float64   `expr:"angle_min"`   // rad, of the first range
 	AngleMax    float64   `expr:"angle_max"`   // rad, of the last range
 	Resolution  float64   `expr:"resolution"`  // rad, (AngleMax - AngleMin)/(Count - 1)
-	MaxRange    float64   `expr:"max_range"`   // m; +Inf if the device tells none
+	MaxRange    float64   `expr:"max_range"`   // m; +Inf if the device has none
 	Front       float64   `expr:"front"`       // m, nearest within ±30°
 	Left        float64   `expr:"left"`        // m, nearest in 30…90°
 	Right       float64   `expr:"right"`       // m, nearest in −90…−30°
@@ -64,7 +64,7 @@ func (l *Laser) readLaser(d *iface.LaserData) {
 	l.derive()
 }
 
-// readAngles takes a scan that tells each range's bearing.
+// readAngles takes a scan with a bearing for each range.
 func (l *Laser) readAngles(d *iface.LaserDataScanangle) {
 	l.AngleMin, l.AngleMax, l.MaxRange = 0, 0, maximum(float64(d.MaxRange))
 	l.angles = l.angles[:0]

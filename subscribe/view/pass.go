@@ -5,7 +5,7 @@ import (
 	"callboard/player/iface"
 )
 
-// Pass takes a message whose payload nobody looks at, for what it tells of
+// Pass takes a message whose payload nobody looks at, for what it says of
 // time: held scans that it shows to be complete are given, and a clock that
 // runs back is told. The device's readings do not stand, so that only who asks
 // for other kinds may pass them.

@@ -14,11 +14,11 @@ type RFID struct {
 	Types []float64 `expr:"types"`
 	Stamp
 
-	hex [2 * longestTag]byte
+	hex [2 * maxTag]byte
 }
 
-// longestTag, in bytes, is how much of a tag's number conditions see.
-const longestTag = 64
+// maxTag, in bytes, is how much of a tag's number conditions see.
+const maxTag = 64
 
 func (r *RFID) read(m player.Reading, _ View) bool {
 	d, ok := m.Payload.(*iface.RFIDData)
@@ -29,7 +29,7 @@ func (r *RFID) read(m player.Reading, _ View) bool {
 	r.Count, r.Tags, r.Types = len(d.Tags), r.Tags[:0], r.Types[:0]
 	for i := range d.Tags {
 		guid := d.Tags[i].GUID
-		number := r.hex[:hex.Encode(r.hex[:], guid[:min(len(guid), longestTag)])]
+		number := r.hex[:hex.Encode(r.hex[:], guid[:min(len(guid), maxTag)])]
 		r.Types = append(r.Types, float64(d.Tags[i].Type))
 		// What was there keeps its text, so that it is not made anew.
 		if i < len(before) && before[i] == string(number) {

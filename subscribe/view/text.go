@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// longestText, in bytes, is how much of a text conditions see.
-const longestText = 1024
+// maxText, in bytes, is how much of a text conditions see.
+const maxText = 1024
 
 // setText sets a text to the bytes up to the first NUL. It allocates only if
 // that changes it.
@@ -20,13 +20,13 @@ func setText(dst *string, b []byte) {
 	}
 }
 
-// shortened returns a text up to the first NUL, not longer than longestText.
+// shortened returns a text up to the first NUL, not longer than maxText.
 func shortened(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
-	if len(s) <= longestText {
+	if len(s) <= maxText {
 		return s
 	}
-	end := longestText
+	end := maxText
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
 	}

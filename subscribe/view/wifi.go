@@ -61,17 +61,6 @@ func (w *Wifi) read(m player.Reading, _ View) bool {
 	return true
 }
 
-// longestLinkText, in bytes, is what a link's texts have at most.
-const longestLinkText = 32
-
-// linkText returns a text of a link as Player can have it.
-func linkText(list []string, i int) string {
-	if i >= len(list) {
-		return ""
-	}
-	return list[i][:min(len(list[i]), longestLinkText)]
-}
-
 // decibel reads a level: those in dBm are mostly negative, although Player
 // sends them without a sign.
 func decibel(level uint32) int { return int(int32(level)) }

@@ -13,7 +13,7 @@ import (
 	"callboard/bridge/overlay"
 )
 
-// Store is what a broker uses; node.Store tells what its methods promise.
+// Store is what a broker uses; node.Store says what its methods promise.
 type Store interface {
 	Append(records []overlay.Record) (batch uint64)
 	Kept() (batch uint64, refused error)

@@ -23,7 +23,7 @@ const warmUpTime = 6 * time.Second
 type system interface {
 	// publish sends one reading of a robot, whose time is when it was written.
 	publish(robot int) error
-	// stop ends it, waits for its parts and tells what went wrong before.
+	// stop ends it, waits for its parts and returns what went wrong before.
 	stop() error
 }
 

@@ -80,7 +80,7 @@ func reportRobots(b *benchtest.Broker, s *benchtest.Subscriber, name string, sen
 	return nil
 }
 
-// send has the robots give scans, spread evenly over each period, and tells
+// send has the robots give scans, spread evenly over each period, and returns
 // how many, and how many of them are near.
 func send(ctx context.Context, fleet *benchtest.Fleet, v Values) (sent, near uint64, err error) {
 	const slot = time.Millisecond

@@ -82,7 +82,7 @@ func plainQuery(ctx context.Context, name, condition string) (found uint64, err 
 	return found, lines.Err()
 }
 
-// take takes a reading; it tells whether the condition, which asks for laser or
+// take takes a reading; it reports whether the condition, which asks for laser or
 // position, is to be tested.
 func (r *plainReadings) take(interf string, values []float64, laser, position bool) bool {
 	switch interf {

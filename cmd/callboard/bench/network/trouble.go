@@ -24,7 +24,7 @@ type Trouble struct {
 // and one that holds all back.
 var TroubleKinds = []string{"kill", "pause", "full", "cut", "stall"}
 
-// Run makes trouble until ctx ends, then repairs all. It tells how often each
+// Run makes trouble until ctx ends, then repairs all. It returns how often each
 // kind happened.
 func (t *Trouble) Run(ctx context.Context, n *Network) (map[string]int, error) {
 	rng := rand.New(rand.NewPCG(t.Seed, 0x7e0b1e))

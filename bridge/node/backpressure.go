@@ -2,20 +2,20 @@ package node
 
 import "sync/atomic"
 
-// room tells those that can wait whether there is room for readings: in the
-// inboxes, and in the queue of the broker's goroutine. Node.stepping guards set.
-type room struct{ wait atomic.Pointer[chan struct{}] }
+// backpressure holds back the sessions that can wait while the inboxes are full.
+// Node.stepping guards set.
+type backpressure struct{ wait atomic.Pointer[chan struct{}] }
 
-// set says whether the inboxes have room.
-func (r *room) set(free bool) {
-	wait := r.wait.Load()
+// set is told whether the inboxes have room.
+func (p *backpressure) set(free bool) {
+	wait := p.wait.Load()
 	switch {
 	case free && wait != nil:
-		r.wait.Store(nil)
+		p.wait.Store(nil)
 		close(*wait)
 	case !free && wait == nil:
 		c := make(chan struct{})
-		r.wait.Store(&c)
+		p.wait.Store(&c)
 	}
 }
 
@@ -24,7 +24,7 @@ func (r *room) set(free bool) {
 // clients (a replay as fast as possible) asks before it reads on, so that
 // nothing is lost to subscribers that keep all; those with real robots never do.
 func (n *Node) Room() <-chan struct{} {
-	if wait := n.room.wait.Load(); wait != nil {
+	if wait := n.backpressure.wait.Load(); wait != nil {
 		return *wait
 	}
 	return n.queue.full()
