@@ -69,9 +69,8 @@ func check(t interface {
 func recount(b *Broker, readings int64) usage {
 	u := usage{readings: readings, sessions: int64(len(b.edge.sessions)), keys: int64(len(b.source.entries) + len(b.edge.far)), conns: int64(len(b.edge.conns))}
 	set := func(s *set) {
-		u.subs += int64(len(s.subs))
 		for _, sub := range s.subs {
-			u.texts += int64(sub.size())
+			u.count(sub.Subscription, 1)
 		}
 	}
 	buffers := map[*buffer]bool{}

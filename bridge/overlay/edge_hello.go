@@ -146,7 +146,7 @@ func (b *edge) readHello(h *Hello) (birth Session, nums []resumed, refusal *prot
 		return Session{}, nil, &protocol.Error{Code: protocol.Overloaded,
 			Message: fmt.Sprintf("hello lists %d subscriptions; the limit is %d", len(h.Subscriptions), b.cfg.Subscriptions)}
 	}
-	if refusal := b.setFits(sizeOf(h.Subscriptions)); refusal != nil {
+	if refusal := b.setFits(int(setUsage(h.Subscriptions).texts)); refusal != nil {
 		return Session{}, nil, refusal
 	}
 	seen := make(map[string]bool, len(h.Subscriptions))
@@ -165,14 +165,16 @@ func (b *edge) readHello(h *Hello) (birth Session, nums []resumed, refusal *prot
 // mayAttach refuses an attachment that is not above the newest known, and a
 // client for which the limits leave no room.
 func (b *edge) mayAttach(h *Hello, newest uint64, known bool) *protocol.Error {
-	sessions, subs, texts := int64(1), len(h.Subscriptions), sizeOf(h.Subscriptions)
+	more := setUsage(h.Subscriptions)
+	more.sessions, more.keys = 1, 1
 	if s := b.sessions[clientWord(h.Owner, h.Client)]; s != nil && h.Client != "" {
-		sessions, subs, texts = 0, max(0, subs-len(s.subs)), max(0, texts-s.bytes)
-	}
-	if sessions+int64(subs+texts) > 0 {
-		if refusal := b.hasRoomFor(sessions, int64(subs), int64(texts)); refusal != nil {
-			return refusal
+		more.sessions, more.keys = 0, 0
+		for _, sub := range s.subs { // order decides nothing
+			more.count(sub.Subscription, -1)
 		}
+	}
+	if refusal := b.hasRoomFor(more); refusal != nil {
+		return refusal
 	}
 	if h.Client == "" {
 		return nil

@@ -61,7 +61,7 @@ func (b *edge) subscribe(in *Subscribe) {
 	if b.busy(s, in.Conn, id) {
 		return
 	}
-	if b.refused(s, in.Conn, in.Subscription, 1, in.Subscription.size()) {
+	if b.refused(s, in.Conn, in.Subscription, nil) {
 		return
 	}
 	before := s.hash
@@ -69,12 +69,17 @@ func (b *edge) subscribe(in *Subscribe) {
 	b.changeSet(s, before, nil, []*sub{added}, []*sub{added}, false)
 }
 
-// refused refuses a subscription, or its new form, for which the limits leave
-// no room: it would make the set larger by so many bytes.
-func (b *edge) refused(s *session, c Conn, sub *Subscription, more, size int) bool {
-	refusal := b.setFits(s.bytes + size)
-	if refusal == nil && size > 0 {
-		refusal = b.hasRoomFor(0, int64(more), int64(size))
+// refused refuses a subscription for which the limits leave no room. It comes
+// in place of an old one, if that is not nil.
+func (b *edge) refused(s *session, c Conn, sub *Subscription, old *sub) bool {
+	var more usage
+	more.count(sub, 1)
+	if old != nil {
+		more.count(old.Subscription, -1)
+	}
+	refusal := b.setFits(s.bytes + int(more.texts))
+	if refusal == nil {
+		refusal = b.hasRoomFor(more)
 	}
 	if refusal == nil {
 		return false
@@ -111,7 +116,7 @@ func (b *edge) update(in *Update) {
 		b.changeSet(s, s.hash, nil, nil, []*sub{old}, false)
 		return
 	}
-	if b.refused(s, in.Conn, in.Subscription, 0, in.Subscription.size()-old.size()) {
+	if b.refused(s, in.Conn, in.Subscription, old) {
 		return
 	}
 	before := s.hash

@@ -179,8 +179,7 @@ func (b *step) putSub(s *set, subscription *Subscription, hash Hash, revision ui
 	s.subs[added.ID] = added
 	s.hash = s.hash.add(hash)
 	s.bytes += subscription.size()
-	b.usage.subs++
-	b.usage.texts += int64(subscription.size())
+	b.usage.count(subscription, 1)
 	s.selectors[added.selector]++
 	if added.latest() {
 		s.latest++
@@ -192,9 +191,8 @@ func (b *step) putSub(s *set, subscription *Subscription, hash Hash, revision ui
 func (b *step) freeSet(s *set) {
 	for _, sub := range s.subs { // order decides nothing: they are counted only
 		b.selectors.giveBack(sub.selector)
+		b.usage.count(sub.Subscription, -1)
 	}
-	b.usage.subs -= int64(len(s.subs))
-	b.usage.texts -= int64(s.bytes)
 }
 
 // change returns how a set differs from the one that a hash names; nil if it
@@ -214,8 +212,7 @@ func (b *step) takeSub(s *set, old *sub) {
 	delete(s.subs, old.ID)
 	s.hash = s.hash.sub(old.hash)
 	s.bytes -= old.size()
-	b.usage.subs--
-	b.usage.texts -= int64(old.size())
+	b.usage.count(old.Subscription, -1)
 	if s.selectors[old.selector]--; s.selectors[old.selector] == 0 {
 		delete(s.selectors, old.selector)
 	}

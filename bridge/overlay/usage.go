@@ -17,6 +17,7 @@ type usage struct {
 	own      int64 // bytes of names and values that items do not share
 	subs     int64 // subscriptions, in sessions' sets and those of keys
 	texts    int64 // bytes of their texts
+	names    int64 // of robots and devices in their lists
 	sessions int64
 	keys     int64 // of the local registry, and inboxes of other brokers' keys
 	conns    int64
@@ -27,6 +28,7 @@ type usage struct {
 const (
 	itemMemory         = 64 // here and in the store's index
 	subscriptionMemory = 2048
+	nameMemory         = 24 // beside its text
 	sessionMemory      = 2048
 	keyMemory          = 2048
 	connMemory         = 32 << 10
@@ -52,16 +54,27 @@ func (s *Subscription) size() int {
 	return size
 }
 
-func sizeOf(subscriptions []*Subscription) (size int) {
+// names is how many robots and devices a subscription lists.
+func (s *Subscription) names() int { return len(s.Robots) + len(s.Devices) }
+
+// count adds a subscription, or so many times it: -1 takes it out.
+func (u *usage) count(s *Subscription, times int64) {
+	u.subs += times
+	u.texts += times * int64(s.size())
+	u.names += times * int64(s.names())
+}
+
+// setUsage is what the subscriptions of a set take.
+func setUsage(subscriptions []*Subscription) (u usage) {
 	for _, s := range subscriptions {
-		size += s.size()
+		u.count(s, 1)
 	}
-	return size
+	return u
 }
 
 // fixed is the memory of what cannot give way: sessions, sets and connections.
 func (u *usage) fixed() int64 {
-	return subscriptionMemory*u.subs + 3*u.texts +
+	return subscriptionMemory*u.subs + 3*u.texts + nameMemory*u.names +
 		sessionMemory*u.sessions + keyMemory*u.keys + connMemory*u.conns
 }
 
@@ -100,11 +113,11 @@ func (b *step) tooMuch(l Limit, message string) *protocol.Error {
 	return &protocol.Error{Code: protocol.Overloaded, Message: message}
 }
 
-// hasRoomFor returns why there is no room for more sessions and subscriptions
-// with so many bytes of text, nil if there is. They take at most half of the
-// memory, so that inboxes have the other.
-func (b *step) hasRoomFor(sessions, subs, texts int64) *protocol.Error {
-	if b.usage.fixed()+sessions*(sessionMemory+keyMemory)+subs*subscriptionMemory+3*texts <= b.cfg.Memory/2 {
+// hasRoomFor returns why there is no room for more sessions and subscriptions,
+// nil if there is. They take at most half of the memory, so that inboxes have the
+// other. What takes no more than is there already is never refused.
+func (b *step) hasRoomFor(more usage) *protocol.Error {
+	if more.fixed() <= 0 || b.usage.fixed()+more.fixed() <= b.cfg.Memory/2 {
 		return nil
 	}
 	return b.tooMuch(LimitMemory, "the memory that this broker has for clients and their subscriptions is used up; end some, come back later, attach to another broker, or raise limits.memory there")

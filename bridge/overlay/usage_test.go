@@ -2,6 +2,8 @@ package overlay
 
 import (
 	"fmt"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,4 +112,32 @@ func TestNoRoomForClients(t *testing.T) {
 	if all := said(b); len(all) > 0 {
 		t.Errorf("a client that comes back: %v", all[0])
 	}
+}
+
+// TestShortNames: a list of very short names takes much more memory than its
+// texts, and is counted so.
+func TestShortNames(t *testing.T) {
+	b := newBroker(t, Config{ID: "b1"})
+	b.Step(1, &Start{})
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	for i := range 20 {
+		sub := &Subscription{}
+		sub.ID, sub.Condition = "s", "true"
+		for j := range 20_000 {
+			sub.Robots = append(sub.Robots, strconv.Itoa(j))
+		}
+		b.Step(2, &Hello{Conn: Conn(i), Client: strconv.Itoa(i), Subscriptions: []*Subscription{sub}})
+		b.Outputs()
+	}
+	took, counted := heap()-before, b.usage.memory()
+	if took > counted+counted/4 {
+		t.Errorf("%d bytes are counted, %d are taken", counted, took)
+	}
+	runtime.KeepAlive(b)
 }
