@@ -50,13 +50,9 @@ bench: build ## benchmarks beside the code, then the binary's own
 	@.ci/setup mosquitto
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	$(BIN) bench match
-	$(BIN) bench mcap
 	$(BIN) bench push
-	$(BIN) bench query
-	$(BIN) bench replay
 	$(BIN) bench roam
 	$(BIN) bench sim
-	$(BIN) bench player
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
@@ -69,7 +65,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 soak: ## the long runs: a network of processes for 5 minutes, huge worlds, a log of 5 GB, SOAK schedules of each kind, more of the properties
 	CALLBOARD_SOAK_NETWORK=5m $(GO) test -timeout 30m -count 1 -v -run TestNetworkSoak ./cmd/callboard
-	$(MAKE) build && $(BIN) bench query --size 5000 --rounds 1 --plain=false
+	CALLBOARD_LOG_MB=5000 $(GO) test -timeout 30m -run '^$$' -bench Plain -benchtime 1x ./bridge/search
 	CALLBOARD_HUGE=1 $(GO) test -timeout 30m -count 1 -v -run TestHuge ./sim/...
 	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/overlay/overlaytest
 	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000

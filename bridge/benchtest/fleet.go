@@ -33,35 +33,26 @@ type Fleet struct {
 
 // scanner is one robot's server and driver.
 type scanner struct {
-	server *server.Server
-	Canned
-}
-
-// Canned is a driver whose only device, of index 0, gives what it is bidden to.
-type Canned struct {
-	Interf    player.Interface
+	server    *server.Server
 	publisher server.Publisher
 }
 
+var laser = player.Addr{Interf: player.InterfaceLaser}
+
 // Devices implements server.Driver, as the methods below do.
-func (c *Canned) Devices() []server.DeviceInfo {
-	return []server.DeviceInfo{{Interf: c.Interf, Driver: "canned"}}
+func (s *scanner) Devices() []server.DeviceInfo {
+	return []server.DeviceInfo{{Interf: laser.Interf, Driver: "canned"}}
 }
 
-func (c *Canned) Attach(p server.Publisher) { c.publisher = p }
-func (c *Canned) Open(player.Addr) error    { return nil }
-func (c *Canned) Close(player.Addr)         {}
-func (c *Canned) Handle(k *server.Call) {
-	if c.Interf == player.InterfaceLaser && k.Header.Subtype == iface.ReqLaserGetGeom {
+func (s *scanner) Attach(p server.Publisher) { s.publisher = p }
+func (s *scanner) Open(player.Addr) error    { return nil }
+func (s *scanner) Close(player.Addr)         {}
+func (s *scanner) Handle(k *server.Call) {
+	if k.Header.Subtype == iface.ReqLaserGetGeom {
 		k.Ack(&iface.LaserGeom{Size: iface.BBox3D{Sw: 0.1, Sl: 0.1, Sh: 0.1}})
 		return
 	}
 	k.Nack(nil)
-}
-
-// Publish has the device give data with a time in s.
-func (c *Canned) Publish(subtype uint8, time float64, body []byte) {
-	c.publisher.PublishBody(player.Addr{Interf: c.Interf}, subtype, time, body)
 }
 
 // NewFleet makes robots r0, r1, …, served over pipes. Their scans have so many
@@ -95,8 +86,8 @@ func NewFleetOn(robots, beams int, listen func(robot int) (net.Listener, error))
 		if err != nil {
 			return nil, err
 		}
-		s := &scanner{Canned: Canned{Interf: player.InterfaceLaser}}
-		if s.server, err = server.New(server.Config{Listener: l, Drivers: []server.Driver{&s.Canned}}); err != nil {
+		s := &scanner{}
+		if s.server, err = server.New(server.Config{Listener: l, Drivers: []server.Driver{s}}); err != nil {
 			return nil, err
 		}
 		f.scanners = append(f.scanners, s)
@@ -165,7 +156,7 @@ func (f *Fleet) Publish(robot int, near bool, time float64) {
 	if near {
 		body = f.near
 	}
-	f.scanners[robot].Publish(iface.DataLaserScan, time, body)
+	f.scanners[robot].publisher.PublishBody(laser, iface.DataLaserScan, time, body)
 }
 
 // Dropped counts the scans that a server had no room for, or nobody to send to.

@@ -3,7 +3,6 @@ package server_test
 import (
 	"io"
 	"strconv"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,64 +24,6 @@ func cpu() float64 {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
-}
-
-// readers opens laser:0 with n clients over TCP, which then read and count.
-func readers(b *testing.B, r *rig, n int) *sync.WaitGroup {
-	var wg sync.WaitGroup
-	for range n {
-		c := r.dial()
-		c.open(laser)
-		c.nc.SetDeadline(time.Time{})
-		wg.Go(func() { io.Copy(io.Discard, c.nc) })
-	}
-	return &wg
-}
-
-// BenchmarkClients1kHz publishes a scan of 1,884 bytes a thousand times a
-// second to 50 clients over loopback. cpu% is of one core, of server and
-// clients together.
-func BenchmarkClients1kHz(b *testing.B) {
-	r := tcp(b, nil)
-	wg := readers(b, r, 50)
-	s := scan()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	used, from := cpu(), time.Now()
-	b.ReportAllocs()
-	for b.Loop() {
-		<-tick.C
-		r.driver.pub.Publish(laser, 1, 1, s)
-	}
-	took := time.Since(from).Seconds()
-	b.ReportMetric(100*(cpu()-used)/took, "cpu%")
-	b.ReportMetric(float64(r.server.Stats().QueueFull)/float64(50*b.N), "lost/sent")
-	hangup(r, wg)
-}
-
-// BenchmarkSaturation publishes as fast as 100 clients over loopback take it:
-// each waits for the slowest at the end of its queue.
-func BenchmarkSaturation(b *testing.B) {
-	r := tcp(b, nil)
-	const clients = 100
-	wg := readers(b, r, clients)
-	s := scan()
-	b.SetBytes(clients * scanSize)
-	used, from := cpu(), time.Now()
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		r.driver.pub.Publish(laser, 1, 1, s)
-		if i%100 == 0 { // at most 200 wait
-			for r.server.Stats().MessagesOut+100*clients < uint64(i*clients) {
-				<-time.After(100 * time.Microsecond)
-			}
-		}
-	}
-	took := time.Since(from).Seconds()
-	b.ReportMetric(100*(cpu()-used)/took, "cpu%")
-	b.ReportMetric(float64(b.N*clients)/took, "msg/s")
-	b.ReportMetric(float64(r.server.Stats().QueueFull)/float64(clients*b.N), "lost/sent")
-	hangup(r, wg)
 }
 
 // BenchmarkPublish is the cost of one reading to its publisher: encoded, and
@@ -140,12 +81,4 @@ func BenchmarkRequest(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// hangup ends all clients.
-func hangup(r *rig, wg *sync.WaitGroup) {
-	for _, c := range r.dialed {
-		c.Close()
-	}
-	wg.Wait()
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,7 +23,16 @@ import (
 	"callboard/player/server"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if rate, err := strconv.Atoi(os.Getenv(serveEnv)); err == nil {
+		if err := serveScans(rate); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // tcp is start on a loopback port.
 func tcp(t testing.TB, change func(*server.Config)) *rig {

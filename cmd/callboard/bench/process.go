@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -50,22 +49,4 @@ func terminate(c *exec.Cmd) error {
 		return nil // by the signal
 	}
 	return err
-}
-
-// processorOf is what a process has used so far, in user and system mode; 0
-// where the system does not tell.
-func processorOf(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
-	}
-	const tick = 10 * time.Millisecond // Linux tells programs in hundredths
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * tick
 }

@@ -18,11 +18,6 @@ func push() Workload {
 		About: `Measures a whole broker, from the robots' Player protocol to real WebSockets on
 loopback:
 
-  reading    bytes and allocations that a matching reading costs with 1, 10 and
-             100 subscribers, and each further one; robots and subscribers are in
-             this process and allocate nothing themselves
-  memory     live heap for each subscription, of conditions that all differ and of
-             one condition, spread over clients
   robots     many robots at once, in this process, over pipes in memory, 10 % of
              the readings matching: does the broker keep up, and the processor
              time. A control run with the same robots and readers that only skip
@@ -43,11 +38,8 @@ loopback:
 			"callboard bench push --only robots --robots 200",
 		},
 		Parameters: []Parameter{
-			{"only", "`PART` to measure: reading, memory, robots or latency\n(default all)", ""},
+			{"only", "`PART` to measure: robots or latency (default both)", ""},
 			{"beams", "`N` of ranges of a scan", 181},
-			{"readings", "`N` of readings for the bytes of a reading", 500},
-			{"subscriptions", "`N` of subscriptions for their memory, also with a tenth of them", 100000},
-			{"clients", "`N` of clients that they are spread over", 100},
 			{"robots", "`N` of robots at once", 1000},
 			{"rate", "readings a second of each robot, in `HZ`", 10.0},
 			{"robots-time", "how long all robots send, in `SECONDS`", 8 * time.Second},
@@ -65,14 +57,12 @@ var parts = []struct {
 	name string
 	run  func(ctx context.Context, v Values, report func(Result)) error
 }{
-	{"reading", runReading},
-	{"memory", runMemory},
 	{"robots", runRobots},
 	{"latency", runLatency},
 }
 
 func runPush(ctx context.Context, v Values, report func(Result)) error {
-	for _, name := range []string{"beams", "readings", "subscriptions", "clients", "robots", "latency-robots", "latency-subscribers"} {
+	for _, name := range []string{"beams", "robots", "latency-robots", "latency-subscribers"} {
 		if v.Int(name) < 1 {
 			return fmt.Errorf("--%s is %d, expected at least 1", name, v.Int(name))
 		}
@@ -91,7 +81,7 @@ func runPush(ctx context.Context, v Values, report func(Result)) error {
 		}
 	}
 	if !known {
-		return fmt.Errorf("--only is %q, expected reading, memory, robots or latency", only)
+		return fmt.Errorf("--only is %q, expected robots or latency", only)
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func controlRun(ctx context.Context, v Values) (load, error) {
 		if err != nil {
 			return load{}, errors.Join(err, finish(stop, group))
 		}
-		r := &reader{conn: conn, mode: pullMode, buffer: 4096, opened: make(chan struct{})}
+		r := &reader{conn: conn, opened: make(chan struct{})}
 		readers = append(readers, r)
 		group.Go(func() error {
 			defer context.AfterFunc(running, func() { conn.Close() })()

@@ -38,21 +38,6 @@ func between(t *testing.T, got map[string]float64, name string, least, most floa
 	}
 }
 
-// A reading is encoded once however many get it: a further subscriber costs
-// less than the notification's size; one that matches nobody costs nothing.
-func TestPushReading(t *testing.T) {
-	got := figures(t, runReading, Values{"readings": 200})
-	between(t, got, "reading, each further subscriber: size of the notification", 3000, 5000)
-	between(t, got, "reading, each further subscriber: allocated per reading", 0, 1500)
-	between(t, got, "reading that matches nobody: allocated per reading", 0, 400)
-}
-
-func TestPushMemory(t *testing.T) {
-	got := figures(t, runMemory, Values{"subscriptions": 2000, "clients": 10})
-	between(t, got, "memory, 2000 conditions: live heap per subscription", 100, 10_000)
-	between(t, got, "memory, 1 condition 2000 times: live heap per subscription", 100, 10_000)
-}
-
 func TestPushRobots(t *testing.T) {
 	got := figures(t, runRobots, Values{"robots": 20, "robots-time": 500 * time.Millisecond})
 	const name = "20 robots, 10 Hz, 181 beams: "

@@ -1,8 +1,7 @@
-package bench
+package search_test
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -13,69 +12,64 @@ import (
 	"callboard/player/playerlog"
 )
 
-// What the log of the query benchmark has: robots, each on a port of its own,
+// What the log of BenchmarkPlain has: robots, each on a port of its own,
 // with a laser, a sonar and a position at 10 Hz.
 const (
-	queryRobots = 4
-	queryRays   = 181
-	queryStep   = 0.1 // s
+	logRobots = 4
+	logRays   = 181
+	logStep   = 0.1 // s
 )
 
-// queryWriter writes the log.
-type queryWriter struct {
+// logWriter writes the log.
+type logWriter struct {
 	log    *playerlog.Writer
 	random *rand.Rand
-	lines  int64
 	scan   iface.LaserData
 	ring   iface.SonarData
 	pose   iface.Position2DData
 }
 
-// writeQueryLog writes a log of about size bytes, and returns how many messages
-// it has.
-func writeQueryLog(ctx context.Context, name string, size, seed int64) (lines int64, err error) {
+// writeLog writes a log of about size bytes, always the same.
+func writeLog(name string, size int64) error {
 	file, err := os.Create(name)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer file.Close()
 	out := bufio.NewWriterSize(file, 1<<20)
 	counted := &countedWriter{to: out}
 	log, err := playerlog.NewWriter(playerlog.WriterConfig{W: counted})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	w := &queryWriter{log: log, random: rand.New(rand.NewPCG(uint64(seed), 0)), scan: iface.LaserData{
-		MinAngle: -math.Pi / 2, MaxAngle: math.Pi / 2, Resolution: math.Pi / (queryRays - 1), MaxRange: 8,
-		Ranges: make([]float32, queryRays), Intensity: make([]uint8, queryRays)}, ring: iface.SonarData{Ranges: make([]float32, 8)}}
-	for robot := range uint32(queryRobots) {
+	w := &logWriter{log: log, random: rand.New(rand.NewPCG(1, 0)), scan: iface.LaserData{
+		MinAngle: -math.Pi / 2, MaxAngle: math.Pi / 2, Resolution: math.Pi / (logRays - 1), MaxRange: 8,
+		Ranges: make([]float32, logRays), Intensity: make([]uint8, logRays)}, ring: iface.SonarData{Ranges: make([]float32, 8)}}
+	for robot := range uint32(logRobots) {
 		poses := make([]iface.Pose3D, 8)
 		for i := range poses {
 			poses[i].Pyaw = float64(i) * math.Pi / 4
 		}
 		if err := w.write(robot, player.InterfaceSonar, player.Ack, iface.ReqSonarGetGeom, 0, &iface.SonarGeom{Poses: poses}); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	for step := 0; counted.n < size; step++ {
-		if step%1000 == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		for robot := range uint32(queryRobots) {
+		for robot := range uint32(logRobots) {
 			if err := w.round(robot, step); err != nil {
-				return 0, err
+				return err
 			}
 		}
 	}
 	if err := out.Flush(); err != nil {
-		return 0, err
+		return err
 	}
-	return w.lines, file.Close()
+	return file.Close()
 }
 
 // round writes what a robot sends in one step.
-func (w *queryWriter) round(robot uint32, step int) error {
-	time := queryStep * float64(step)
+func (w *logWriter) round(robot uint32, step int) error {
+	time := logStep * float64(step)
 	turn := time/20 + float64(robot)
 	w.pose.Pos = iface.Pose2D{Px: 5 * math.Cos(turn), Py: 5 * math.Sin(turn), Pa: math.Remainder(turn, 2*math.Pi)}
 	w.pose.Vel.Px = 0.3 + 0.3*math.Sin(turn*3)
@@ -96,8 +90,7 @@ func (w *queryWriter) round(robot uint32, step int) error {
 	return w.write(robot, player.InterfaceLaser, player.Data, iface.DataLaserScan, time, &w.scan)
 }
 
-func (w *queryWriter) write(robot uint32, i player.Interface, t player.Type, subtype uint8, time float64, payload any) error {
-	w.lines++
+func (w *logWriter) write(robot uint32, i player.Interface, t player.Type, subtype uint8, time float64, payload any) error {
 	return w.log.Write(player.Header{Addr: player.Addr{Host: 0x0100007f, Robot: player.DefaultPort + robot, Interf: i}, Type: t, Subtype: subtype, Timestamp: time}, payload)
 }
 
