@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,8 +128,8 @@ func TestNetworkSoak(t *testing.T) {
 	if text := os.Getenv("CALLBOARD_SOAK_TROUBLE"); text != "" {
 		kinds = strings.Split(text, ",")
 	}
-	trouble := &processes.Trouble{Seed: s.seed, Kinds: kinds, Every: time.Second, Longest: 4 * time.Second, Log: logf}
-	happened, err := trouble.Run(run, n)
+	some := &trouble{seed: s.seed, kinds: kinds, every: time.Second, longest: 4 * time.Second, log: logf}
+	happened, err := some.run(run, n)
 	if err != nil {
 		t.Error(err)
 	}
@@ -316,8 +317,8 @@ func settleAndJudge(ctx context.Context, t *testing.T, n *processes.Network, pro
 	v := n.Judge(append(programs, absent))
 	t.Logf("%s, %d programs, %v readings/s: %+v; before all %d; trouble %v", s.length, s.programs, s.rate, v.Counts, v.BeforeAll, happened)
 	for _, b := range n.Brokers() {
-		now, most := b.Memory()
-		t.Logf("%s: %d MiB, at most %d MiB in this life", b.Name, now>>20, most>>20)
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.Pid()))
+		t.Logf("%s: memory, now and at most in this life: %q", b.Name, regexp.MustCompile(`Vm(RSS|HWM).*`).FindAllString(string(text), -1))
 	}
 	for _, f := range v.Faults {
 		t.Error(f)

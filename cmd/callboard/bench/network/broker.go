@@ -117,6 +117,14 @@ func (b *Broker) URL() string { return "ws://" + b.listen + "/ws" }
 // HTTP is where it serves everything else.
 func (b *Broker) HTTP() string { return "http://" + b.listen }
 
+// Pid is its process; 0 while it does not run.
+func (b *Broker) Pid() int {
+	if b.process == nil {
+		return 0
+	}
+	return b.process.Process.Pid
+}
+
 // Kill kills it as kill -9 does.
 func (b *Broker) Kill() error {
 	if b.process == nil {

@@ -11,6 +11,3 @@ func (b *Broker) Pause() error { return errNoSignals }
 
 // Continue is not possible here.
 func (b *Broker) Continue() error { return errNoSignals }
-
-// Memory is not known here.
-func (b *Broker) Memory() (now, most int64) { return 0, 0 }

@@ -4,10 +4,7 @@ package network
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -22,26 +19,4 @@ func (b *Broker) signal(s os.Signal) error {
 		return errors.New("network: " + b.Name + " does not run")
 	}
 	return b.process.Process.Signal(s)
-}
-
-// Memory returns how much memory the process has, and had at most in this life,
-// in bytes; 0 where the system does not tell.
-func (b *Broker) Memory() (now, most int64) {
-	if b.process == nil {
-		return 0, 0
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.process.Process.Pid))
-	if err != nil {
-		return 0, 0
-	}
-	value := func(name string) int64 {
-		_, rest, _ := strings.Cut(string(text), name+":")
-		fields := strings.Fields(rest)
-		if len(fields) == 0 {
-			return 0
-		}
-		kib, _ := strconv.ParseInt(fields[0], 10, 64)
-		return kib << 10
-	}
-	return value("VmRSS"), value("VmHWM")
 }

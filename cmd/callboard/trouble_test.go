@@ -1,4 +1,4 @@
-package network
+package main
 
 import (
 	"context"
@@ -7,40 +7,41 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	processes "callboard/cmd/callboard/bench/network"
 )
 
-// Trouble is what happens to a network in a soak: one thing after another,
+// trouble is what happens to a network in a soak: one thing after another,
 // chosen by chance.
-type Trouble struct {
-	Seed    uint64
-	Every   time.Duration // from one trouble's beginning to the next, about
-	Longest time.Duration // that one lasts
-	Kinds   []string      // of TroubleKinds; default all
-	Log     func(format string, args ...any)
+type trouble struct {
+	seed    uint64
+	every   time.Duration // from one trouble's beginning to the next, about
+	longest time.Duration // that one lasts
+	kinds   []string      // of troubleKinds; default all
+	log     func(format string, args ...any)
 }
 
-// TroubleKinds are all kinds of trouble.
-// kill -9 and a new start; SIGSTOP and SIGCONT; a full disk; a link that ends,
-// and one that holds all back.
-var TroubleKinds = []string{"kill", "pause", "full", "cut", "stall"}
+// troubleKinds are all kinds of trouble: kill -9 and a new start; SIGSTOP and
+// SIGCONT; a full disk; a link that ends, and one that holds all back.
+var troubleKinds = []string{"kill", "pause", "full", "cut", "stall"}
 
-// Run makes trouble until ctx ends, then repairs all. It returns how often each
+// run makes trouble until ctx ends, then repairs all. It returns how often each
 // kind happened.
-func (t *Trouble) Run(ctx context.Context, n *Network) (map[string]int, error) {
-	rng := rand.New(rand.NewPCG(t.Seed, 0x7e0b1e))
-	kinds := t.Kinds
+func (t *trouble) run(ctx context.Context, n *processes.Network) (map[string]int, error) {
+	rng := rand.New(rand.NewPCG(t.seed, 0x7e0b1e))
+	kinds := t.kinds
 	if len(kinds) == 0 {
-		kinds = TroubleKinds
+		kinds = troubleKinds
 	}
 	h := &happening{n: n, busy: map[string]bool{}, count: map[string]int{}}
 	links := n.Links()
 	for ctx.Err() == nil {
 		kind := kinds[rng.IntN(len(kinds))]
-		length := t.Longest/20 + time.Duration(rng.Int64N(int64(t.Longest)))
-		broker, link := rng.IntN(len(n.brokers)), links[rng.IntN(len(links))]
+		length := t.longest/20 + time.Duration(rng.Int64N(int64(t.longest)))
+		broker, link := rng.IntN(len(n.Brokers())), links[rng.IntN(len(links))]
 		h.begin(ctx, t, kind, broker, link, length)
 		select {
-		case <-time.After(t.Every/2 + time.Duration(rng.Int64N(int64(t.Every)))):
+		case <-time.After(t.every/2 + time.Duration(rng.Int64N(int64(t.every)))):
 		case <-ctx.Done():
 		}
 	}
@@ -50,7 +51,7 @@ func (t *Trouble) Run(ctx context.Context, n *Network) (map[string]int, error) {
 
 // happening is what is under way.
 type happening struct {
-	n       *Network
+	n       *processes.Network
 	running sync.WaitGroup
 
 	mu    sync.Mutex
@@ -60,17 +61,17 @@ type happening struct {
 }
 
 // begin makes one trouble, unless the broker or link has some already.
-func (h *happening) begin(ctx context.Context, t *Trouble, kind string, broker int, link [2]int, length time.Duration) {
-	b, p := h.n.brokers[broker], h.n.Link(link[0], link[1])
+func (h *happening) begin(ctx context.Context, t *trouble, kind string, broker int, link [2]int, length time.Duration) {
+	b, p := h.n.Brokers()[broker], h.n.Link(link[0], link[1])
 	what, start, end := b.Name, b.Kill, func() error { return b.Start(context.WithoutCancel(ctx)) }
 	switch kind {
 	case "kill":
 	case "pause":
 		start, end = b.Pause, b.Continue
 	case "full":
-		start = func() error { return b.LimitFiles(1 << 16) }
+		start = func() error { return limitFiles(b, 1<<16) }
 		end = func() error {
-			err := b.LimitFiles(0)
+			err := limitFiles(b, 0)
 			// It has to store what it could not: killed before, it would have lost that.
 			return errors.Join(err, b.AwaitReady(context.WithoutCancel(ctx)))
 		}
@@ -88,8 +89,8 @@ func (h *happening) begin(ctx context.Context, t *Trouble, kind string, broker i
 	}
 	h.busy[what] = true
 	h.count[kind]++
-	if t.Log != nil {
-		t.Log("%s %s for %s", kind, what, length.Round(time.Millisecond))
+	if t.log != nil {
+		t.log("%s %s for %s", kind, what, length.Round(time.Millisecond))
 	}
 	h.note(start())
 	h.running.Go(func() {
