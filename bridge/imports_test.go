@@ -227,18 +227,17 @@ func TestPureRoomsImportNoWorld(t *testing.T) {
 // of what counts on monotonically, and what for: never for a deadline or a length
 // of time, which somebody who sets the clock would change.
 var wallClock = map[string]string{
-	"bridge/clock/clock.go":                "the broker's clock is made of it",
-	"bridge/gateway/gateway.go":            "the time that replies tell",
-	"bridge/link/link.go":                  "where the count of dials begins",
-	"bridge/node/list.go":                  "told: since when a link is up",
-	"bridge/spool/database.go":             "a file's name",
-	"player/client/request.go":             "the time that requests tell",
-	"player/run/mcapwriter.go":             "the time that a log tells",
-	"player/run/world.go":                  "the same",
-	"player/server/server.go":              "the time that replies tell",
-	"cmd/callboard/patrol.go":              "told: the time of a coverage",
-	"bridge/benchtest/arrival.go":          "beside the kernel's stamp of a frame, which is of the wall clock",
-	"cmd/callboard/bench/player_server.go": "the time that readings tell",
+	"bridge/clock/clock.go":       "the broker's clock is made of it",
+	"bridge/gateway/gateway.go":   "the time that replies tell",
+	"bridge/link/link.go":         "where the count of dials begins",
+	"bridge/node/list.go":         "told: since when a link is up",
+	"bridge/spool/database.go":    "a file's name",
+	"player/client/request.go":    "the time that requests tell",
+	"player/run/mcapwriter.go":    "the time that a log tells",
+	"player/run/world.go":         "the same",
+	"player/server/server.go":     "the time that replies tell",
+	"cmd/callboard/patrol.go":     "told: the time of a coverage",
+	"bridge/benchtest/arrival.go": "beside the kernel's stamp of a frame, which is of the wall clock",
 }
 
 // TestWallClock: whoever sets the wall clock back or forward moves no deadline.
