@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"callboard/player/mcap"
@@ -17,6 +19,13 @@ func FuzzRead(f *testing.F) {
 		file, _ := sample(f, 5, compression, nil)
 		f.Add(file)
 		f.Add(file[:len(file)/2])
+	}
+	for _, name := range []string{"official.mcap", "official-lz4.mcap"} {
+		file, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		stream(t, file)

@@ -1,10 +1,14 @@
 package mcap
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // Limits of what is read.
@@ -49,8 +53,7 @@ func (u *unpacker) unpack(p *packed) ([]byte, error) {
 	case Zstd:
 		out, err = u.zstd(p)
 	case LZ4:
-		u.buf, err = unpackLZ4(u.buf[:0], p.records, int(p.size))
-		out = u.buf
+		out, err = u.lz4(p)
 	default:
 		return nil, fmt.Errorf("the chunk's compression is %q, expected %q, %q or none", p.compression, Zstd, LZ4)
 	}
@@ -80,11 +83,30 @@ func (u *unpacker) zstd(p *packed) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if uint64(cap(u.buf)) < p.size {
-		u.buf = make([]byte, 0, p.size)
+	u.grow(p.size)
+	return u.decoder.DecodeAll(p.records, u.buf[:0:p.size])
+}
+
+func (u *unpacker) lz4(p *packed) ([]byte, error) {
+	u.grow(p.size)
+	in := lz4.NewReader(bytes.NewReader(p.records))
+	n, err := io.ReadFull(in, u.buf[:p.size])
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return u.buf[:n], nil // it is too short
+	} else if err != nil {
+		return nil, err
 	}
-	out, err := u.decoder.DecodeAll(p.records, u.buf[:0:p.size])
-	return out, err
+	if more, err := in.Read(make([]byte, 1)); more > 0 || err != io.EOF {
+		return nil, errors.Join(fmt.Errorf("it goes on after %d bytes", n), err)
+	}
+	return u.buf[:n], nil
+}
+
+// grow makes room for size bytes.
+func (u *unpacker) grow(size uint64) {
+	if uint64(cap(u.buf)) < size {
+		u.buf = make([]byte, 0, size)
+	}
 }
 
 // close frees what the decoder holds.
