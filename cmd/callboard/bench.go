@@ -108,7 +108,7 @@ func (p *program) runWorkload(ctx context.Context, w bench.Workload, v bench.Val
 		t.add(r.Case, r.Metric, figure(r.Value), r.Unit)
 	})
 	if !asJSON && len(t.rows) > 0 {
-		t.print(p.stdout, style{p.colours(p.stdout)}, p.terminal(p.stdout))
+		p.printTable(&t)
 	}
 	return err
 }

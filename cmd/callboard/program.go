@@ -208,6 +208,26 @@ func (p *program) terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// columns is how many characters a line of a terminal has; 0 for what is none.
+func (p *program) columns(w io.Writer) int {
+	if f, ok := w.(interface{ Fd() uintptr }); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// printTable prints a table to stdout: as wide as the terminal at most, or with
+// tabs where it is none. It returns the headings for which there was no room.
+func (p *program) printTable(t *table) (left []string) {
+	if !p.terminal(p.stdout) {
+		t.printTabs(p.stdout)
+		return nil
+	}
+	return t.print(p.stdout, style{p.colours(p.stdout)}, p.columns(p.stdout))
+}
+
 // arguments checks how many positional arguments there are.
 func arguments(c *cli.Context, least, most int, what string) ([]string, error) {
 	args := c.Args().Slice()

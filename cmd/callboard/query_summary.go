@@ -71,7 +71,8 @@ func (q *querier) summarise(r *search.Result) error {
 		return nil
 	}
 	t := table{headings: []string{"CONDITION", "ROBOT", "COUNT", "FIRST", "LAST", "SPANS", "HELD", "LONGEST", "FROM"},
-		right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true}}
+		right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true},
+		spare: []int{8, 7, 4, 3}}
 	for _, row := range rows {
 		t.add(row.ID, row.Robot, fmt.Sprint(row.Count), moment(row.First), moment(row.Last), fmt.Sprint(row.Spans),
 			fmt.Sprintf("%.3f", row.Held), fmt.Sprintf("%.3f", row.Longest), moment(row.LongestFrom))
@@ -80,7 +81,7 @@ func (q *querier) summarise(r *search.Result) error {
 		t.lines(q.p.stdout, "summary")
 		return nil
 	}
-	t.print(q.p.stdout, style{q.p.colours(q.p.stdout)}, true)
+	q.p.printTable(&t)
 	return nil
 }
 

@@ -3,27 +3,34 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"callboard/bridge/node"
 	callboard "callboard/clients/go"
+	"callboard/subscribe/protocol"
 
 	"github.com/urfave/cli/v2"
 )
 
 func (p *program) status() command {
 	return command{
-		name: "status", summary: "brokers, links, robots, clients, subscriptions, routes",
+		name: "status", summary: "brokers, links, robots, clients, subscriptions",
 		about: `Asks a running broker what it and those that it reaches know, and prints it:
 brokers and the links between them, robots and who reads them, clients and where
-they hang, what waits for them, and the ways that their notifications take.`,
+they hang, what waits for them, and what they subscribed to.`,
 		examples: []string{
 			"callboard status",
+			"callboard status --robot 'r1*'",
 			"callboard status --broker ws://127.0.0.1:8800/ws --json",
 		},
 		flags: slices.Concat(connectFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "robot", Usage: "only robots that match the `PATTERN`, and subscriptions that ask for one of them"},
+			&cli.BoolFlag{Name: "routes", Usage: "the ways that notifications take from broker to broker, too"},
 			&cli.BoolFlag{Name: "json", Usage: "print one object: brokers, robots, subscriptions"},
 		}, logFlags("error")),
 		run: func(ctx context.Context, c *cli.Context) error {
@@ -31,8 +38,15 @@ they hang, what waits for them, and the ways that their notifications take.`,
 			if err != nil {
 				return err
 			}
+			pattern := c.String("robot")
+			if _, err := path.Match(pattern, ""); err != nil {
+				return usagef("--robot: %q is no pattern; expected a name, with * for any characters and ? for one", pattern)
+			}
 			lists, err := ask(ctx, config)
 			if err != nil {
+				return err
+			}
+			if err := lists.keep(pattern); err != nil {
 				return err
 			}
 			if c.Bool("json") {
@@ -42,7 +56,7 @@ they hang, what waits for them, and the ways that their notifications take.`,
 				}
 				return writeLine(p.stdout, text)
 			}
-			return p.printStatus(lists)
+			return p.printStatus(lists, shown{robots: pattern != "", routes: c.Bool("routes")})
 		},
 	}
 }
@@ -74,8 +88,64 @@ func ask(ctx context.Context, config callboard.Config) (l lists, err error) {
 	return l, nil
 }
 
+// keep leaves the robots whose names match a pattern and the subscriptions that
+// ask for one of them, as the broker wrote them; all if the pattern is "".
+func (l *lists) keep(pattern string) error {
+	if pattern == "" {
+		return nil
+	}
+	var names []string
+	wrong := errors.Join(
+		filter(&l.Robots, func(r node.Robot) bool {
+			match, _ := path.Match(pattern, r.Robot.Robot) // the pattern was tried
+			if match {
+				names = append(names, r.Robot.Robot)
+			}
+			return match
+		}),
+		filter(&l.Subscriptions, func(s node.Subscription) bool {
+			return slices.ContainsFunc(names, func(name string) bool {
+				return len(s.Robots) == 0 || slices.ContainsFunc(s.Robots, func(wanted string) bool {
+					match, _ := path.Match(wanted, name)
+					return match
+				})
+			})
+		}))
+	if wrong != nil {
+		return fmt.Errorf("the broker's list: %w", wrong)
+	}
+	return nil
+}
+
+// filter leaves the items of a list for which keep reports true.
+func filter[T any](list *json.RawMessage, keep func(T) bool) error {
+	var all []json.RawMessage
+	if err := json.Unmarshal(*list, &all); err != nil {
+		return err
+	}
+	kept := []json.RawMessage{}
+	for _, text := range all {
+		var item T
+		if err := json.Unmarshal(text, &item); err != nil {
+			return err
+		}
+		if keep(item) {
+			kept = append(kept, text)
+		}
+	}
+	var err error
+	*list, err = json.Marshal(kept)
+	return err
+}
+
+// shown is what of a status is printed.
+type shown struct {
+	robots bool // only robots and what asks for them
+	routes bool // the ways that notifications take, too
+}
+
 // printStatus prints the lists for people.
-func (p *program) printStatus(l lists) error {
+func (p *program) printStatus(l lists, show shown) error {
 	var brokers []node.Broker
 	var all []node.Robot
 	var subscriptions []node.Subscription
@@ -87,32 +157,107 @@ func (p *program) printStatus(l lists) error {
 			return fmt.Errorf("the broker's list: %w", err)
 		}
 	}
-	for i, part := range []struct {
-		kind, title string
-		table       table
-	}{
-		{"broker", "Brokers", brokerTable(brokers)},
-		{"link", "Links", linkTable(brokers, time.Now())},
-		{"robot", "Robots", robotTable(all, time.Now())},
-		{"client", "Clients", clientTable(brokers, subscriptions)},
-		{"subscription", "Subscriptions", subscriptionTable(subscriptions)},
-		{"route", "Routes", routeTable(brokers)},
-	} {
-		if len(part.table.rows) == 0 && len(brokers) < 2 && (part.kind == "link" || part.kind == "route") {
+	now := time.Now()
+	clients := clientTable(brokers, subscriptions)
+	sums := sumUp(brokers, all, clients, subscriptions)
+	parts := []part{{"robot", "Robots", robotTable(all, now)}, {"subscription", "Subscriptions", subscriptionTable(subscriptions)}}
+	if !show.robots {
+		parts = []part{{"broker", "Brokers", brokerTable(brokers)}, {"link", "Links", linkTable(brokers, now)},
+			parts[0], {"client", "Clients", clients}, parts[1]}
+	}
+	if show.routes {
+		parts = append(parts, part{"route", "Routes", routeTable(brokers)})
+	}
+	if !p.terminal(p.stdout) {
+		if !show.robots {
+			fmt.Fprintln(p.stdout, sums.fields())
+		}
+		for _, part := range parts {
+			part.table.lines(p.stdout, part.kind)
+		}
+		return nil
+	}
+	p.printParts(parts, sums, show)
+	return nil
+}
+
+// part is one of the tables of a status.
+type part struct {
+	kind, title string
+	table       table
+}
+
+// printParts prints the tables on a terminal, a summary before them.
+func (p *program) printParts(parts []part, s sums, show shown) {
+	style := style{p.colours(p.stdout)}
+	if !show.robots {
+		fmt.Fprintln(p.stdout, s.words())
+	}
+	var left []string
+	for _, part := range parts {
+		if part.kind == "link" && len(part.table.rows) == 0 {
 			continue // it has no neighbours
 		}
-		if !p.terminal(p.stdout) {
-			part.table.lines(p.stdout, part.kind)
-			continue
-		}
-		if i > 0 {
-			fmt.Fprintln(p.stdout)
-		}
-		s := style{p.colours(p.stdout)}
-		fmt.Fprintf(p.stdout, "%s (%d)\n", s.bold(part.title), len(part.table.rows))
+		fmt.Fprintf(p.stdout, "\n%s (%d)\n", style.bold(part.title), len(part.table.rows))
 		if len(part.table.rows) > 0 {
-			part.table.print(p.stdout, s, true)
+			left = append(left, p.printTable(&part.table)...)
 		}
 	}
-	return nil
+	if len(left) > 0 {
+		slices.Sort(left)
+		text := "No room for " + strings.ToLower(strings.Join(slices.Compact(left), ", ")) + "; a wider terminal or --json shows all."
+		fmt.Fprintf(p.stdout, "\n%s\n", style.dim(text))
+	}
+}
+
+// sums counts what a network has.
+type sums struct {
+	brokers, silent int // silent: of which nothing is known
+	robots, down    int // down: away or refused
+	clients, away   int
+	subscriptions   int
+	waiting         int
+	lost            uint64
+}
+
+func sumUp(brokers []node.Broker, robots []node.Robot, clients table, subscriptions []node.Subscription) sums {
+	s := sums{brokers: len(brokers), robots: len(robots), clients: len(clients.rows), subscriptions: len(subscriptions)}
+	for _, b := range brokers {
+		if b.Source == "" {
+			s.silent++
+		}
+		s.waiting += b.Waiting
+		s.lost += b.Lost
+	}
+	for _, r := range robots {
+		if r.State == protocol.RobotAway || r.Refused {
+			s.down++
+		}
+	}
+	for _, row := range clients.rows {
+		if row[clientState] == clientAway {
+			s.away++
+		}
+	}
+	return s
+}
+
+// words returns the sums as a sentence.
+func (s sums) words() string {
+	some := func(n int, what string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf(" (%d %s)", n, what)
+	}
+	return plural(s.brokers, "broker") + some(s.silent, "silent") + ", " +
+		plural(s.robots, "robot") + some(s.down, "away") + ", " +
+		plural(s.clients, "client") + some(s.away, "away") + ", " +
+		fmt.Sprintf("%s, %d waiting, %d lost", plural(s.subscriptions, "subscription"), s.waiting, s.lost)
+}
+
+// fields returns the sums as a line for programs.
+func (s sums) fields() string {
+	return fmt.Sprintf("summary brokers=%d silent=%d robots=%d away=%d clients=%d clients_away=%d subscriptions=%d waiting=%d lost=%d",
+		s.brokers, s.silent, s.robots, s.down, s.clients, s.away, s.subscriptions, s.waiting, s.lost)
 }

@@ -13,7 +13,8 @@ import (
 
 // brokerTable lists the brokers; of one that did not answer little is known.
 func brokerTable(brokers []node.Broker) table {
-	t := table{headings: []string{"ID", "URL", "ROBOTS", "UP", "CLIENTS", "ATTACHED", "SUBSCRIPTIONS", "ROUTES", "WAITING", "LOST", "MEMORY", "DISK", "LINKS", "NOTE"}, right: numbers(2, 3, 4, 5, 6, 7, 8, 9, 10, 11)}
+	t := table{headings: []string{"ID", "URL", "ROBOTS", "UP", "CLIENTS", "ATTACHED", "SUBSCRIPTIONS", "ROUTES", "WAITING", "LOST", "MEMORY", "DISK", "LINKS", "NOTE"}, right: numbers(2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
+		spare: []int{7, 11, 5, 10, 12, 3, 6, 1}}
 	for _, b := range brokers {
 		linked := dash(strings.Join(b.Links, ","))
 		if b.Source == "" {
@@ -33,12 +34,13 @@ func brokerTable(brokers []node.Broker) table {
 		t.add(b.ID, b.URL, strconv.Itoa(b.Robots), strconv.Itoa(b.Up), strconv.Itoa(b.Clients), strconv.Itoa(b.Attached),
 			strconv.Itoa(b.Subscriptions), strconv.Itoa(b.RouteCount), strconv.Itoa(b.Waiting), strconv.FormatUint(b.Lost, 10), share(b.Memory, b.MemoryLimit), share(b.Disk, b.DiskLimit), linked, dash(strings.Join(notes, ",")))
 	}
+	t.sort()
 	return t
 }
 
 // linkTable lists each link once, as the first broker that tells of it sees it.
 func linkTable(brokers []node.Broker, now time.Time) table {
-	t := table{headings: []string{"LINK", "STATE", "FOR", "SENT", "RECEIVED", "WAITING", "COMPRESSED", "PROBLEM"}, right: numbers(2, 3, 4, 5)}
+	t := table{headings: []string{"LINK", "STATE", "FOR", "SENT", "RECEIVED", "WAITING", "COMPRESSED", "PROBLEM"}, right: numbers(2, 3, 4, 5), spare: []int{6, 5}}
 	seen := map[[2]string]bool{}
 	for _, b := range brokers {
 		for _, n := range b.Neighbours {
@@ -113,7 +115,8 @@ func routeTable(brokers []node.Broker) table {
 }
 
 func robotTable(robots []node.Robot, now time.Time) table {
-	t := table{headings: []string{"ROBOT", "STATE", "FOR", "BROKER", "PLAYER", "GATEWAY", "WORLD", "READINGS", "MATCHED", "LOST", "DEVICES"}, right: numbers(2, 7, 8, 9)}
+	t := table{headings: []string{"ROBOT", "STATE", "FOR", "BROKER", "PLAYER", "GATEWAY", "WORLD", "READINGS", "MATCHED", "LOST", "DEVICES"}, right: numbers(2, 7, 8, 9),
+		spare: []int{6, 5, 8, 4}}
 	shared := map[string]int{} // robots on a port
 	for _, r := range robots {
 		shared[r.Broker+" "+r.Gateway]++
@@ -147,22 +150,30 @@ func robotTable(robots []node.Robot, now time.Time) table {
 		t.add(r.Robot.Robot, state, ago(now, r.Since), r.Broker, r.Player, gateway, dash(r.World),
 			strconv.FormatUint(r.Readings, 10), strconv.FormatUint(r.Matched, 10), strconv.FormatUint(r.Lost, 10), dash(about))
 	}
+	t.sort()
 	return t
 }
 
-// clientTable tells of the clients that have subscriptions, and where they are.
+// clientState is the column of a client table that says whether the client is
+// attached, or clientAway.
+const (
+	clientState = 2
+	clientAway  = "away"
+)
+
+// clientTable lists the clients that have subscriptions, and where they are.
 func clientTable(brokers []node.Broker, subscriptions []node.Subscription) table {
 	type client struct{ name, broker, remote string }
-	type sums struct {
+	type totals struct {
 		attached               bool
 		since                  float64
 		subscriptions, sources int
 		waiting                int
 		last, num              uint64
 	}
-	clients := map[client]*sums{}
-	take := func(k client, attached bool, sequences []node.Sequence) *sums {
-		c := &sums{attached: attached, sources: len(sequences)}
+	clients := map[client]*totals{}
+	take := func(k client, attached bool, sequences []node.Sequence) *totals {
+		c := &totals{attached: attached, sources: len(sequences)}
 		clients[k] = c
 		for _, q := range sequences { // one for all of a client's subscriptions
 			c.last += q.Last
@@ -191,9 +202,10 @@ func clientTable(brokers []node.Broker, subscriptions []node.Subscription) table
 		}
 		clients[k].subscriptions++
 	}
-	t := table{headings: []string{"CLIENT", "BROKER", "STATE", "ADDRESS", "SUBSCRIPTIONS", "SOURCES", "NOTIFICATIONS", "UNACKNOWLEDGED", "WAITING"}, right: numbers(4, 5, 6, 7, 8)}
+	t := table{headings: []string{"CLIENT", "BROKER", "STATE", "ADDRESS", "SUBSCRIPTIONS", "SOURCES", "NOTIFICATIONS", "UNACKNOWLEDGED", "WAITING"}, right: numbers(4, 5, 6, 7, 8),
+		spare: []int{3, 5, 6, 7}}
 	for k, s := range clients {
-		state := "away"
+		state := clientAway
 		if s.attached {
 			state = "attached"
 		}
@@ -205,7 +217,7 @@ func clientTable(brokers []node.Broker, subscriptions []node.Subscription) table
 }
 
 func subscriptionTable(subscriptions []node.Subscription) table {
-	t := table{headings: []string{"CLIENT", "ID", "ROBOTS", "MATCHING", "OPTIONS", "CONDITION"}, right: numbers(3)}
+	t := table{headings: []string{"CLIENT", "ID", "ROBOTS", "MATCHING", "OPTIONS", "CONDITION"}, right: numbers(3), spare: []int{4}}
 	for _, s := range subscriptions {
 		robots := "*"
 		if len(s.Robots) > 0 {

@@ -14,8 +14,8 @@ func TestTable(t *testing.T) {
 	made.add("b", "7", "one two")
 	made.add("ä", "1000", "-")
 	var aligned, piped, lines strings.Builder
-	made.print(&aligned, style{}, true)
-	made.print(&piped, style{}, false)
+	made.print(&aligned, style{}, 0)
+	made.printTabs(&piped)
 	made.lines(&lines, "thing")
 	for _, c := range [][2]string{
 		{aligned.String(), "NAME     N  WHAT\nb        7  one two\nä     1000  -\n"},
@@ -49,11 +49,12 @@ func TestStatus(t *testing.T) {
 			{"client":"c1","id":"far","condition":"laser.min > 7","attached":true,"remote":"127.0.0.1:5","broker":"b1","matching":2,"sequences":[{"source":"s","num":5,"last":9}]},
 			{"client":"c1","id":"near","condition":"laser.min < 1","robots":["r*"],"trigger":"rising","for":0.5,"keep":"latest","attached":true,"remote":"127.0.0.1:5","broker":"b1","matching":1,"sequences":[{"source":"s","num":5,"last":9}]},
 			{"client":"","id":"x","condition":"true","attached":true,"remote":"127.0.0.1:6","broker":"b1","sequences":[]}]`),
-	})
+	}, shown{routes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `broker b1 url=ws://x/ws robots=2 up=1 clients=2 attached=1 subscriptions=3 routes=1 waiting=4 lost=2 memory=123MB/8.0GB disk=2.5MB/8.0GB links=b2,b3 note="here,registry,inboxes gave way"
+	want := `summary brokers=3 silent=1 robots=4 away=3 clients=2 clients_away=1 subscriptions=3 waiting=4 lost=2
+broker b1 url=ws://x/ws robots=2 up=1 clients=2 attached=1 subscriptions=3 routes=1 waiting=4 lost=2 memory=123MB/8.0GB disk=2.5MB/8.0GB links=b2,b3 note="here,registry,inboxes gave way"
 broker b2 url=ws://y/ws robots=0 up=0 clients=0 attached=0 subscriptions=0 routes=0 waiting=0 lost=0 memory=- disk=- links=b1 note=-
 broker b3 url=- robots=- up=- clients=- attached=- subscriptions=- routes=- waiting=- lost=- memory=- disk=- links=- note="out of reach"
 link b1-b2 state=up for=` + ago(time.Now(), 1) + ` sent=12.3kB received=7B waiting=0B compressed=true problem=-
@@ -81,5 +82,47 @@ func TestAgo(t *testing.T) {
 		if got := ago(now, since); got != want {
 			t.Errorf("%v: %s, expected %s", since, got, want)
 		}
+	}
+}
+
+func TestTableFits(t *testing.T) {
+	made := table{headings: []string{"NAME", "N", "EMPTY", "M", "WHAT"}, right: numbers(1, 3), spare: []int{3, 2}}
+	made.add("r10", "7", "-", "123456", "a text that is rather long")
+	made.add("r2", "1000", "-", "1", "-")
+	made.sort()
+	for _, c := range []struct {
+		width int
+		want  string
+		left  []string
+	}{
+		{0, "NAME     N  EMPTY       M  WHAT\nr2    1000  -           1  -\nr10      7  -      123456  a text that is rather long\n", nil},
+		{51, "NAME     N       M  WHAT\nr2    1000       1  -\nr10      7  123456  a text that is rather long\n", []string{"EMPTY"}},
+		{30, "NAME     N  WHAT\nr2    1000  -\nr10      7  a text that is ra…\n", []string{"EMPTY", "M"}},
+		{10, "NAME     N  WHAT\nr2    1000  -\nr10      7  a text that…\n", []string{"EMPTY", "M"}},
+	} {
+		var out strings.Builder
+		left := made.print(&out, style{}, c.width)
+		if diff := cmp.Diff(c.want, out.String()) + cmp.Diff(c.left, left); diff != "" {
+			t.Errorf("%d characters: %s", c.width, diff)
+		}
+	}
+}
+
+func TestNatural(t *testing.T) {
+	for _, c := range [][2]string{{"r2", "r10"}, {"a", "b"}, {"r", "r1"}, {"r01", "r2"}, {"r01", "r1"}, {"127.0.0.1:9", "127.0.0.1:10"}, {"x9y", "x9z"}, {"", "0"}} {
+		if natural(c[0], c[1]) >= 0 || natural(c[1], c[0]) <= 0 || natural(c[0], c[0]) != 0 {
+			t.Errorf("%q is not before %q", c[0], c[1])
+		}
+	}
+}
+
+func TestStatusOfSomeRobots(t *testing.T) {
+	l := lists{Robots: json.RawMessage(`[{"robot":"r1"},{"robot":"r10"},{"robot":"r2"}]`),
+		Subscriptions: json.RawMessage(`[{"id":"all"},{"id":"one","robots":["r2"]},{"id":"tens","robots":["r?0"]}]`)}
+	if err := l.keep("r1*"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(`[{"robot":"r1"},{"robot":"r10"}]`, string(l.Robots)) + cmp.Diff(`[{"id":"all"},{"id":"tens","robots":["r?0"]}]`, string(l.Subscriptions)); diff != "" {
+		t.Error(diff)
 	}
 }
