@@ -58,6 +58,9 @@ func operation(text []byte) (string, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return "", err
 	}
+	if head.Op == "" {
+		return "", errNoOp
+	}
 	return head.Op, nil
 }
 

@@ -96,4 +96,7 @@ func checkRobot(r *protocol.Robot) error {
 // maxHeartbeat bounds a broker's, in s: silence of three is taken.
 const maxHeartbeat = 3600
 
-var errNoSource = errors.New("no source; expected text")
+var (
+	errNoOp     = errors.New("no op; expected text")
+	errNoSource = errors.New("no source; expected text")
+)
