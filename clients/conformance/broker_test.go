@@ -192,6 +192,7 @@ func (p *peer) read() {
 		kind, text, err := p.socket.ReadMessage()
 		if err != nil {
 			p.ended = err
+			p.socket.Close() // a client may wait for it once both have said goodbye
 			p.tell()
 			return
 		}

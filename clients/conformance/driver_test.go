@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -26,7 +28,25 @@ var libraries = []library{
 		cmd.Env = append(os.Environ(), driving+"=1")
 		return cmd
 	}},
+	{"js", func(t *testing.T) *exec.Cmd {
+		flags, err := nodeFlags()
+		if err != nil {
+			t.Skip(err)
+		}
+		return exec.Command("node", append(flags, "../js/testdata/driver.js")...)
+	}},
 }
+
+// nodeFlags returns what node has to be told so that it has a WebSocket.
+var nodeFlags = sync.OnceValues(func() ([]string, error) {
+	const there = "process.exit(typeof WebSocket === 'function' ? 0 : 1)"
+	for _, flags := range [][]string{nil, {"--experimental-websocket"}} {
+		if has("node", append(flags, "-e", there)...) {
+			return flags, nil
+		}
+	}
+	return nil, errors.New("there is no node here that has a WebSocket: apt-get install nodejs (20 or later)")
+})
 
 // driver is a program that has one client of a library. It reads a configuration
 // and then what to do, a JSON object a line, and prints what comes of it in the
@@ -141,10 +161,10 @@ func (d *driver) result(tag string, kept map[string]object) (object, error) {
 }
 
 // has reports whether a program can be run in this way.
-func has(command ...string) bool {
+func has(name string, args ...string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	return exec.CommandContext(ctx, command[0], command[1:]...).Run() == nil
+	return exec.CommandContext(ctx, name, args...).Run() == nil
 }
 
 func firstWord(s string) (string, string) {

@@ -1,7 +1,7 @@
 /** The page: makes the parts and connects them. */
-import { Client, brokerURL } from "../callboard.js";
+import { Client } from "../callboard.js";
 import { throttled } from "./dom.js";
-import { openStore, watchStore } from "./identity.js";
+import { besidePage, openStore, watchStore } from "./identity.js";
 import { Theme } from "./theme.js";
 import { Robots } from "./robots.js";
 import { Layers } from "./layers.js";
@@ -22,9 +22,10 @@ const listPeriod = 5000; // ms between looks at the list of robots
 const networkPeriod = 600; // ms between looks at the list of brokers, if there are several
 
 async function start() {
-  const brokers = [brokerURL(document.baseURI)];
-  const client = new Client({ brokers, store: await openStore() }); // the user's subscriptions and commands
-  const viewer = new Client({ brokers, anonymous: true }); // what the map shows: no flood of notifications stands before it
+  const brokers = [besidePage(document.baseURI)];
+  const config = { brokers, choose: () => brokers, backoff: [250, 5000] }; // a page speaks with the broker that it is from
+  const client = new Client({ ...config, store: await openStore() }); // the user's subscriptions and commands
+  const viewer = new Client({ ...config, anonymous: true }); // what the map shows: no flood of notifications stands before it
   const theme = new Theme();
   const robots = new Robots();
   const layers = new Layers();
@@ -33,7 +34,7 @@ async function start() {
   const map = new WorldMap({ robots, theme, layers, plans, network });
   const feed = new Feed({ client: viewer, robots, layers, changed: () => map.drawSoon() });
   const watches = new Watches({ client, store: watchStore });
-  const composer = new Composer({ watches, connected: () => client.state.name === "attached" });
+  const composer = new Composer({ watches, connected: () => client.status.name === "attached" });
   const notices = new Notices({ client, watches, robots, map });
   new Cards({ watches, edit: (w) => composer.edit(w), filter: (w) => notices.filter(w) });
   new Roster({ robots, watch: (name) => composer.forRobot(name) });
@@ -42,21 +43,21 @@ async function start() {
   new Diagram({ network, robots });
 
   const list = throttled(500, async () => {
-    if (viewer.state.name !== "attached") return;
+    if (viewer.status.name !== "attached") return;
     try {
       robots.listed(await viewer.list("robots"));
       plans.refresh();
       layers.note(feed.crowded ? "Many robots: scans of the selected one only." : "");
     } catch (error) {
-      if (viewer.state.name === "attached") console.warn("callboard: list of robots:", error.message);
+      if (viewer.status.name === "attached") console.warn("callboard: list of robots:", error.message);
     }
   });
   watchNetwork(viewer, network, layers);
   robots.on("select", (name) => network.setFocus(network.guideOf(name)?.name ?? null));
-  viewer.on("state", (s) => { if (s.name === "attached") list(); });
+  viewer.on("status", (s) => { if (s.name === "attached") list(); });
   viewer.on("robot", (m) => { robots.told(m); list(); });
-  viewer.on("error", (error) => console.warn("callboard: the map's connection:", error.message));
-  client.on("state", (s) => { if (s.name === "attached") viewer.connect(); }); // the broker is there: no need to wait
+  viewer.on("failure", (f) => console.warn("callboard: the map's connection:", f.message));
+  client.on("status", (s) => { if (s.name === "attached") viewer.connect(); }); // the broker is there: no need to wait
   setInterval(() => { if (!document.hidden) list(); }, listPeriod);
 
   watches.restore();
@@ -81,11 +82,11 @@ async function watchNetwork(viewer, network, layers) {
     }
   };
   for (;;) {
-    if (viewer.state.name === "attached" && !document.hidden) {
+    if (viewer.status.name === "attached" && !document.hidden) {
       try {
         await look();
       } catch (error) {
-        if (viewer.state.name === "attached" && network.size > 1) console.warn("callboard: list of brokers:", error.message);
+        if (viewer.status.name === "attached" && network.size > 1) console.warn("callboard: list of brokers:", error.message);
       }
     }
     const crowd = Math.max(1, network.size / 12); // a large network is asked less often
@@ -96,8 +97,8 @@ async function watchNetwork(viewer, network, layers) {
 /** window.callboard: what the page knows, to read, for tests and the curious. */
 function expose({ client, viewer, robots, watches, notices, map, network }) {
   const view = {
-    get connection() { return client.state.name; },
-    get viewing() { return viewer.state.name; },
+    get connection() { return client.status.name; },
+    get viewing() { return viewer.status.name; },
     get client() { return { id: client.id, session: client.session, attachment: client.attachment }; },
     get robots() {
       return robots.all.map((r) => ({ name: r.name, world: r.world, state: r.state, x: r.position?.x, y: r.position?.y, yaw: r.position?.yaw, scans: r.scans.size, sonars: r.sonars.size, body: r.body, matching: r.matches.size }));

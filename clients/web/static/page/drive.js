@@ -24,7 +24,7 @@ export class Drive {
     this.#client = client;
     this.#robots = robots;
     robots.on("select", (name) => this.#select(name));
-    client.on("state", () => { this.#forbidden = false; this.#allow(); });
+    client.on("status", () => { this.#forbidden = false; this.#allow(); });
     for (const name of Object.keys(moves)) {
       const button = byId(`drive-${name}`);
       button.addEventListener("pointerdown", (e) => { button.setPointerCapture(e.pointerId); this.#hold(name); });
@@ -51,7 +51,7 @@ export class Drive {
   }
 
   #allow() {
-    const allowed = !this.#forbidden && this.#client.state.name === "attached";
+    const allowed = !this.#forbidden && this.#client.status.name === "attached";
     for (const b of this.#pad.querySelectorAll("button")) b.disabled = !allowed;
   }
 
@@ -114,6 +114,7 @@ export class Drive {
     if (!robot) return;
     const answer = byId("drive-answer");
     try {
+      if (this.#client.status.name !== "attached") throw new Error("not connected to a broker"); // what waits for one would come late
       await this.#client.command({ robot, name, args, ttl: 1 });
       answer.classList.remove("bad");
       setText(answer, done);

@@ -41,6 +41,15 @@ export async function openStore() {
   };
 }
 
+/** The broker's WebSocket beside a page: "https://host/" → "wss://host/ws". */
+export function besidePage(page) {
+  const url = new URL("ws", page);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.search = url.hash = "";
+  url.username = url.password = ""; // the browser sends what it was opened with
+  return url.href;
+}
+
 /** Tells whether this page holds the client id; a page being left gets 0.5 s to let go. */
 function owns(client) {
   if (!navigator.locks) return Promise.resolve(true); // only on https and localhost

@@ -14,19 +14,19 @@ export class Link {
     this.#client = client;
     this.#viewer = viewer;
     this.#robots = robots;
-    client.on("state", (s) => this.#state(s));
-    viewer.on("state", () => this.#state(client.state));
+    client.on("status", (s) => this.#state(s));
+    viewer.on("status", () => this.#state(client.status));
     robots.on("list", () => this.#overlay());
     robots.on("pose", () => this.#overlay());
     byId("connection-action").addEventListener("click", () => client.connect());
-    setInterval(() => this.#describe(client.state), 500);
+    setInterval(() => this.#describe(client.status), 500);
     window.addEventListener("online", () => this.#hurry());
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.#hurry(); });
   }
 
   /** Does not wait for the next attempt when there is reason to think that it would succeed. */
   #hurry() {
-    for (const c of [this.#client, this.#viewer]) if (c.state.name === "waiting") c.connect();
+    for (const c of [this.#client, this.#viewer]) if (c.status.name === "waiting") c.connect();
   }
 
   #state(s) {
@@ -41,7 +41,7 @@ export class Link {
   }
 
   /** The map's connection is lost. */
-  get #blind() { return ["waiting", "refused"].includes(this.#viewer.state.name); }
+  get #blind() { return ["waiting", "refused"].includes(this.#viewer.status.name); }
 
   #describe(s) {
     const left = Math.max(0, Math.ceil(((s.retryAt ?? 0) - Date.now()) / 1000));

@@ -37,7 +37,7 @@ export class Notices {
     client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: gapText(m), source: m.source }));
     client.on("fault", (f) => this.#fault(f));
     robots.on("told", (m) => this.#robot(m));
-    client.on("error", (e) => this.#add({ kind: "gap", at: Date.now(), text: e.message, source: "" }));
+    client.on("failure", (f) => this.#failed(f));
     watches.on("list", () => { if (this.#filter && !watches.get(this.#filter.id)) this.filter(null); });
     byId("notices-pause").addEventListener("click", () => this.#pause(!this.#paused));
     byId("notices-clear").addEventListener("click", () => this.#clear());
@@ -80,6 +80,11 @@ export class Notices {
     this.#map.drawSoon();
     const pose = robot.poseAt(notification.time);
     this.#add({ kind: "notification", at: Date.now(), robot: notification.robot, time: notification.time, notification, matches, pose });
+  }
+
+  /** What is about a subscription is shown at its card. */
+  #failed(f) {
+    if (!this.#watches.get(f.id)) this.#add({ kind: "gap", at: Date.now(), text: f.message, source: "" });
   }
 
   /** Faults may come with every message: one is told every few seconds, the others are counted. */

@@ -67,7 +67,7 @@ export class Watches extends Emitter {
     super();
     this.#client = client;
     this.#store = store;
-    client.on("notify", (n) => this.#notified(n));
+    client.on("notification", (n) => this.#notified(n));
   }
 
   get all() { return [...this.#watches.values()]; }

@@ -23,6 +23,8 @@ const fields = {
   notify: [
     ["source", "text", (m) => text(m.source)],
     ["seq", "a number from 1", (m) => whole(m.seq, 1)],
+    ["robot", "text", (m) => absent(m.robot) || typeof m.robot === "string"],
+    ["time", "a number", (m) => absent(m.time) || typeof m.time === "number"],
     ["skipped", "a number below seq", (m) => absent(m.skipped) || (whole(m.skipped, 0) && m.skipped < m.seq)],
     ["subscriptions", "a list of objects with id", (m) => list(m.subscriptions, (s) => object(s) && text(s.id))],
   ],
@@ -58,6 +60,7 @@ const fields = {
  * @returns {{message?: object, wrong?: string}} wrong: what is malformed, and what was expected
  */
 export function read(data) {
+  if (typeof data !== "string") return { wrong: "a binary message, expected text" };
   let message;
   try {
     message = JSON.parse(data);
@@ -77,7 +80,7 @@ export function isState(state) {
     (absent(state.session) || typeof state.session === "string") &&
     (absent(state.attachment) || counter(state.attachment)) &&
     (absent(state.num) || (object(state.num) && Object.values(state.num).every((n) => whole(n, 0)))) &&
-    list(state.unanswered, Number.isFinite) && list(state.subscriptions, text) && list(state.away, text);
+    list(state.unanswered, Number.isFinite) && list(state.subscriptions, (s) => object(s) && text(s.id)) && list(state.away, text);
 }
 
 function shown(value) {

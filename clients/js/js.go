@@ -1,0 +1,11 @@
+// Package js is the JavaScript client library, as files: one ES module for
+// browsers and Node, callboard.js, with what it imports. The page of package web
+// is served with them. See DESIGN.md.
+package js
+
+import "embed"
+
+// Files are the module's files.
+//
+//go:embed callboard.js connection.js emitter.js errors.js messages.js queue.js roam.js roster.js sequences.js session.js subscription.js
+var Files embed.FS
