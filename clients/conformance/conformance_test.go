@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package conformance holds the client libraries against one description: scripts
 // in testdata say what a broker does and what a client has to do. Each library has
 // a driver that prints what its client does. See DESIGN.md.

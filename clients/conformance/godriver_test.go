@@ -1,3 +1,5 @@
+//go:build linux
+
 package conformance
 
 import (
@@ -209,4 +211,3 @@ func named(event callboard.Event) (string, any) {
 	}
 	return "", nil // of this library alone
 }
-

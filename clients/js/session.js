@@ -218,14 +218,13 @@ export class Session {
       if (m.op === "error") return this.#connection.end(this.#refused(new CallboardError(m)));
       return m.op === "heartbeat" ? undefined : broken(`${m.op} before welcome`);
     }
-    const size = data.length;
     switch (m.op) {
-      case "notify": return this.#notified(m, size);
-      case "subscribed": return this.#subscribed(m, size);
-      case "gap": return this.#gapped(m, size);
-      case "robot": return this.#robot(m, size);
+      case "notify": return this.#notified(m, data.length);
+      case "subscribed": return this.#subscribed(m, data.length);
+      case "gap": return this.#gapped(m, data.length);
+      case "robot": return this.#robot(m, data.length);
       case "reply": return this.#replied(m);
-      case "error": return this.#failed(new CallboardError(m), size);
+      case "error": return this.#failed(new CallboardError(m), data.length);
       case "welcome": return broken("a second welcome");
     } // heartbeat, and what a newer broker may say
   }
@@ -245,8 +244,7 @@ export class Session {
     this.welcome = m;
     this.attached = true;
     for (const s of [...this.subscriptions.values()]) s.welcomed();
-    const { url } = this.#connection;
-    this.#tell({ type: "attached", url, broker: m.broker, session: m.session, attachment: m.attachment, resumed });
+    this.#tell({ type: "attached", url: this.#connection.url, broker: m.broker, session: m.session, attachment: m.attachment, resumed });
     for (const r of this.#waiting.splice(0)) this.#ask(r);
     this.#ackSoon();
     this.save();
