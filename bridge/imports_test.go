@@ -50,6 +50,9 @@ var siblings = map[string]map[string]string{
 		"push/callboardv1": "attach",
 		"spool":            "overlay",
 	},
+	"clients": {
+		"web": "js",
+	},
 	"cmd": {
 		"callboard":       "callboard/bench",
 		"callboard/bench": "callboard/bench/network",
