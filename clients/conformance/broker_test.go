@@ -47,22 +47,31 @@ func newBroker(t *testing.T, name string) *broker {
 	b := &broker{name: name, socket: -1, asked: make(chan *request, 16)}
 	b.bind(t)
 	t.Cleanup(func() {
-		b.down(t)
-		syscall.Close(b.socket)
+		b.close()
+		if b.socket >= 0 {
+			syscall.Close(b.socket)
+		}
 	})
 	return b
 }
 
+// bind takes the port, or a free one at first. Others may not share it while it
+// does not listen, though its own old connections may.
 func (b *broker) bind(t *testing.T) {
 	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err == nil {
-		b.socket = s
-		err = errors.Join(syscall.SetsockoptInt(s, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1),
-			syscall.Bind(s, &syscall.SockaddrInet4{Port: b.port, Addr: [4]byte{127, 0, 0, 1}}))
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.socket = s
+	if b.port != 0 {
+		b.share(t, 1)
+	}
+	if err := persistently(func() error {
+		return syscall.Bind(s, &syscall.SockaddrInet4{Port: b.port, Addr: [4]byte{127, 0, 0, 1}})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.share(t, 0)
 	address, err := syscall.Getsockname(s)
 	if err != nil {
 		t.Fatal(err)
@@ -70,11 +79,31 @@ func (b *broker) bind(t *testing.T) {
 	b.port = address.(*syscall.SockaddrInet4).Port
 }
 
+// persistently tries again while an address is in use: a process that a test beside
+// starts has this one's sockets from its fork to its exec.
+func persistently(try func() error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := try()
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (b *broker) share(t *testing.T, on int) {
+	if err := syscall.SetsockoptInt(b.socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, on); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (b *broker) url() string { return fmt.Sprintf("ws://127.0.0.1:%d/ws", b.port) }
 
 // up begins to listen.
 func (b *broker) up(t *testing.T) {
-	if err := syscall.Listen(b.socket, 16); err != nil {
+	b.share(t, 1)
+	if err := persistently(func() error { return syscall.Listen(b.socket, 16) }); err != nil {
 		t.Fatal(err)
 	}
 	file := os.NewFile(uintptr(b.socket), b.name)
@@ -90,6 +119,13 @@ func (b *broker) up(t *testing.T) {
 
 // down refuses connections and cuts those that there are.
 func (b *broker) down(t *testing.T) {
+	if b.server != nil {
+		b.close()
+		b.bind(t)
+	}
+}
+
+func (b *broker) close() {
 	if b.server == nil {
 		return
 	}
@@ -100,7 +136,6 @@ func (b *broker) down(t *testing.T) {
 		b.conn.socket.Close()
 		b.conn = nil
 	}
-	b.bind(t)
 }
 
 func (b *broker) serve(w http.ResponseWriter, r *http.Request) {
