@@ -37,7 +37,26 @@ var libraries = []library{
 		}
 		return exec.Command("node", append(flags, "../js/testdata/driver.js")...)
 	}},
+	{"python", func(t *testing.T) *exec.Cmd {
+		python, err := pythonProgram()
+		if err != nil {
+			t.Skip(err)
+		}
+		cmd := exec.Command(python, "../python/testdata/driver.py")
+		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+		return cmd
+	}},
 }
+
+// pythonProgram returns the Python that has what the library needs.
+var pythonProgram = sync.OnceValues(func() (string, error) {
+	for _, program := range []string{"python3", "/usr/bin/python3"} {
+		if has(program, "-c", "import sys, websockets; sys.exit(sys.version_info < (3, 11))") {
+			return program, nil
+		}
+	}
+	return "", errors.New("there is no Python 3.11 here that has websockets: apt-get install python3-websockets")
+})
 
 // nodeFlags returns what node has to be told so that it has a WebSocket.
 var nodeFlags = sync.OnceValues(func() ([]string, error) {

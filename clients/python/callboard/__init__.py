@@ -1,0 +1,62 @@
+"""The Python client library of Callboard.
+
+It subscribes to conditions over robots' sensor readings, and gives what
+matches, in order and once::
+
+    import asyncio
+    import callboard
+
+    async def main():
+        async with callboard.Client("ws://127.0.0.1:8800/ws") as client:
+            await client.subscribe("near", "laser.min < 1")
+            async for event in client:
+                if isinstance(event, callboard.Notification):
+                    print(event.robot, event.time, event.reading["min"])
+
+    asyncio.run(main())
+
+It says hello, acknowledges, watches the broker's heartbeats, and comes back
+after a lost connection where it was, at the next broker if need be. Scripts
+without asyncio have callboard.blocking. The design is in DESIGN.md beside.
+"""
+
+from .client import Client
+from .errors import CallboardError
+from .events import (
+    Attached,
+    Detached,
+    Event,
+    Failure,
+    Fault,
+    Gap,
+    Match,
+    Notification,
+    Position,
+    Resubscribed,
+    Robot,
+    State,
+    Stayed,
+    Subscribed,
+)
+from .roster import Broker, broker_url
+
+__all__ = [
+    "Attached",
+    "Broker",
+    "CallboardError",
+    "Client",
+    "Detached",
+    "Event",
+    "Failure",
+    "Fault",
+    "Gap",
+    "Match",
+    "Notification",
+    "Position",
+    "Resubscribed",
+    "Robot",
+    "State",
+    "Stayed",
+    "Subscribed",
+    "broker_url",
+]

@@ -1,0 +1,107 @@
+"""The client for scripts without asyncio.
+
+It runs in a thread of its own::
+
+    from callboard import Notification
+    from callboard.blocking import Client
+
+    with Client("ws://127.0.0.1:8800/ws") as client:
+        client.subscribe("near", "laser.min < 1")
+        for event in client:
+            if isinstance(event, Notification):
+                print(event.robot, event.time, event.reading["min"])
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any, Coroutine, Self, TypeVar
+
+from . import client as asynchronous
+from .events import Event, State, Subscribed
+
+T = TypeVar("T")
+
+
+class Client:
+    """callboard.Client, whose calls wait. It takes the same arguments, and is attached when it is made."""
+
+    def __init__(self, *brokers: str, **config: Any) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="callboard", daemon=True)
+        self._thread.start()
+        try:
+            self._client = self._do(self._make(brokers, config))
+        except BaseException:
+            self._stop()
+            raise
+
+    async def _make(self, brokers: tuple[str, ...], config: dict[str, Any]) -> asynchronous.Client:
+        return await asynchronous.Client(*brokers, **config).__aenter__()
+
+    def _do(self, what: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        future = asyncio.run_coroutine_threadsafe(what, self._loop)
+        try:
+            return future.result(timeout)
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        if not self._loop.is_closed():
+            self._do(self._client.__aexit__(kind, error, trace))
+            self._stop()
+
+    def close(self) -> None:
+        """Ends it."""
+        self.__exit__(GeneratorExit, None, None)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        try:
+            return self._do(self._client.__anext__())
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    def next(self, timeout: float) -> Event | None:
+        """Returns the next event, None if there is none within so many seconds."""
+        try:
+            return self._do(asyncio.wait_for(self._client.__anext__(), timeout))
+        except TimeoutError:
+            return None
+
+    @property
+    def id(self) -> str:
+        return self._client.id
+
+    def state(self) -> State:
+        return self._client.state()
+
+    def subscribe(self, id: str, condition: str, **options: Any) -> Subscribed:
+        return self._do(self._client.subscribe(id, condition, **options))
+
+    def update(self, id: str, **changes: Any) -> Subscribed:
+        return self._do(self._client.update(id, **changes))
+
+    def unsubscribe(self, id: str) -> None:
+        self._do(self._client.unsubscribe(id))
+
+    def command(self, robot: str, name: str, *args: Any, **options: Any) -> Any:
+        return self._do(self._client.command(robot, name, *args, **options))
+
+    def list(self, what: str) -> Any:
+        return self._do(self._client.list(what))
+
+    def move(self, url: str) -> None:
+        self._do(self._client.move(url))

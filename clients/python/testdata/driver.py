@@ -1,0 +1,116 @@
+"""The driver of clients/conformance: one client, told line by line what to do."""
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import callboard
+
+NAMES = {"first": "from", "last": "to"}
+
+
+def shown(v: Any) -> Any:
+    """Returns an event's fields by the protocol's names."""
+    if isinstance(v, callboard.CallboardError):
+        return {"code": v.code, "message": v.message, "position": v.position}
+    if isinstance(v, list):
+        return [shown(one) for one in v]
+    if not hasattr(v, "__dataclass_fields__"):
+        return v
+    out = {NAMES.get(f.name, f.name) if isinstance(v, callboard.Gap) else f.name: shown(getattr(v, f.name)) for f in fields(v)}
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def event_of(event: Any) -> dict[str, Any]:
+    name = type(event).__name__.lower()
+    if isinstance(event, callboard.Failure):
+        return {"event": name, **shown(event.error), "id": event.error.id, "ended": event.ended}
+    out = {"event": name, **shown(event)}
+    if not out.get("skipped"):
+        out.pop("skipped", None)
+    out.pop("error", None)
+    return out
+
+
+def emit(v: dict[str, Any]) -> None:
+    os.write(1, (json.dumps(v) + "\n").encode())
+
+
+async def main() -> None:
+    reader = asyncio.StreamReader(limit=1 << 24)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    given = json.loads(await reader.readline())
+    options = {k: v for k, v in given.items() if k not in ("brokers", "choose")}
+    options["backoff"] = tuple(options["backoff"])
+    if "choose" in given:
+        options["choose"] = lambda current, known: given["choose"]
+    client = callboard.Client(*given["brokers"], **options)
+    held: asyncio.Event | None = None
+    calls: set[asyncio.Task[None]] = set()
+
+    async def deliver() -> None:
+        async for event in client:
+            emit(event_of(event))
+            if held:
+                await held.wait()
+
+    async def do(name: str, a: dict[str, Any]) -> Any:
+        if name == "subscribe":
+            a = {"for_" if k == "for" else k: v for k, v in a.items()}
+            return shown(await client.subscribe(**a))
+        if name == "update":
+            return shown(await client.update(**a))
+        if name == "unsubscribe":
+            return await client.unsubscribe(a["id"])
+        if name == "command":
+            return await client.command(a.pop("robot"), a.pop("name"), *a.pop("args", []), **a)
+        if name == "list":
+            return await client.list(a["what"])
+        if name == "move":
+            return await client.move(a["url"])
+        if name == "state":
+            return client.state()
+        if name == "close":
+            return await client.close()
+        raise ValueError(name)
+
+    async def call(m: dict[str, Any]) -> None:
+        try:
+            emit({"result": m["tag"], "value": await do(m["do"], m["args"])})
+        except callboard.CallboardError as error:
+            emit({"result": m["tag"], "error": shown(error)})
+
+    async def listen() -> None:
+        nonlocal held
+        while line := await reader.readline():
+            m = json.loads(line)
+            if m["do"] == "hold":
+                held = asyncio.Event()
+                emit({"result": m["tag"]})
+            elif m["do"] == "release":
+                assert held
+                held.set()
+                held = None
+            else:
+                task = asyncio.create_task(call(m))
+                calls.add(task)
+                task.add_done_callback(calls.discard)
+
+    delivering, listening = asyncio.create_task(deliver()), asyncio.create_task(listen())
+    code = ""
+    try:
+        await client.run()
+    except callboard.CallboardError as error:
+        code = error.code
+    await asyncio.gather(delivering, *calls, return_exceptions=True)
+    emit({"end": code})
+    listening.cancel()
+
+
+asyncio.run(main())
