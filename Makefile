@@ -39,8 +39,8 @@ test: setup lint build ## everything CI runs: sets up a fresh machine, checks, t
 	$(GO) test -timeout 20m $(filter-out $(PROPERTIES),$(shell $(GO) list ./...))
 	CALLBOARD_SEEDS_FOR=$(SEEDS_FOR) $(GO) test -timeout 20m $(PROPERTIES) -args -rapid.seed=$(SEED)
 
-setup: ## what the tests need beyond Go: a browser, node for the official MCAP reader (apt)
-	@.ci/setup chromium nodejs npm
+setup: ## what the tests need beyond Go (apt): a browser; node and Python for the client libraries, node for the official MCAP reader
+	@.ci/setup chromium nodejs npm python3 python3-websockets python3-pip python3-wheel mypy
 
 lint: ## gofmt and go vet
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; fi

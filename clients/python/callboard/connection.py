@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import ssl
 from collections import deque
 from typing import Any, Awaitable, Callable
 
-import websockets
 from websockets.exceptions import ConnectionClosed
+
+try:
+    from websockets.asyncio.client import connect  # type: ignore[import]
+
+    _HEADERS = "additional_headers"
+except ImportError:  # before 13
+    from websockets.legacy.client import connect
+
+    _HEADERS = "extra_headers"
 
 from .errors import CallboardError, unavailable
 
@@ -19,9 +26,6 @@ MAX_INCOMING = 64 << 20  # bytes of one message
 STAGGER = 0.25  # s that a broker may take to answer before the next one is asked besides
 NORMAL = 1000  # the status of a close frame
 GOODBYE = 1.0  # s that the last words may take
-
-# The newer of the package's two clients has another word for it.
-_HEADERS = "additional_headers" if "additional_headers" in inspect.signature(websockets.connect.__init__).parameters else "extra_headers"
 
 
 class Connection:
@@ -130,7 +134,7 @@ async def dial(url: str, *, token: str, context: ssl.SSLContext | None, timeout:
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        socket = await websockets.connect(url, **options)
+        socket = await connect(url, **options)
     except (asyncio.TimeoutError, TimeoutError):
         raise unavailable(f"broker {url}: no answer within {timeout:g} s") from None
     except Exception as error:  # whatever the package calls it

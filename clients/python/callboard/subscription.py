@@ -28,7 +28,7 @@ class Subscription:
 
     @property
     def id(self) -> str:
-        return self.spec["id"]
+        return str(self.spec["id"])
 
     @property
     def ending(self) -> bool:
@@ -37,7 +37,7 @@ class Subscription:
     def message(self) -> dict[str, Any]:
         """Returns what asks for the change."""
         assert self.change is not None
-        fields = {"subscribe": self.spec, "update": self.change.fields, "unsubscribe": {}}[self.change.kind]
+        fields = self.spec if self.change.kind == "subscribe" else self.change.fields
         return {"op": self.change.kind, **fields, "id": self.id}
 
     def answered(self, subscribed: Subscribed) -> None:
