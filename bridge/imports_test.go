@@ -23,6 +23,8 @@ var rooms = map[string][]string{
 	"bridge/overlay":          {"subscribe/protocol"},
 	"bridge/attach":           {"subscribe/protocol"},
 	"bridge/push/callboardv1": {"subscribe/protocol"},
+	"bridge/push/ros":         {"subscribe/protocol", "player"},
+	"bridge/push/rosbridge":   {"subscribe/protocol", "player"},
 	"clients/go":              {"subscribe/protocol", "player/deadline"},
 	"clients/conformance":     {},
 	"clients/js":              {},
@@ -46,8 +48,10 @@ var siblings = map[string]map[string]string{
 		"link":             "link/frame overlay",
 		"link/frame":       "overlay",
 		"node":             "attach link overlay robots",
-		"push":             "attach push/callboardv1",
+		"push":             "attach push/callboardv1 push/rosbridge push/rosgraph",
 		"push/callboardv1": "attach",
+		"push/rosbridge":   "attach push/ros push/rosgraph",
+		"push/rosgraph":    "attach push/ros robots",
 		"spool":            "overlay",
 	},
 	"clients": {
@@ -88,7 +92,7 @@ var shared = map[string]string{
 }
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
-var pure = []string{"player/problem", "player/problem/lexer", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface"}
+var pure = []string{"player/problem", "player/problem/lexer", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
 
 // impure are the packages that a pure room may not import.
 var impure = []string{"net", "os", "sync", "net/http", "log", "log/slog", "math/rand", "context"}
@@ -232,17 +236,18 @@ func TestPureRoomsImportNoWorld(t *testing.T) {
 // of what counts on monotonically, and what for: never for a deadline or a length
 // of time, which somebody who sets the clock would change.
 var wallClock = map[string]string{
-	"bridge/clock/clock.go":       "the broker's clock is made of it",
-	"bridge/gateway/gateway.go":   "the time that replies tell",
-	"bridge/link/link.go":         "where the count of dials begins",
-	"bridge/node/list.go":         "told: since when a link is up",
-	"bridge/spool/database.go":    "a file's name",
-	"player/client/request.go":    "the time that requests tell",
-	"player/run/mcapwriter.go":    "the time that a log tells",
-	"player/run/world.go":         "the same",
-	"player/server/server.go":     "the time that replies tell",
-	"cmd/callboard/patrol.go":     "told: the time of a coverage",
-	"bridge/benchtest/arrival.go": "beside the kernel's stamp of a frame, which is of the wall clock",
+	"bridge/clock/clock.go":         "the broker's clock is made of it",
+	"bridge/gateway/gateway.go":     "the time that replies tell",
+	"bridge/link/link.go":           "where the count of dials begins",
+	"bridge/push/rosgraph/graph.go": "the time that messages tell",
+	"bridge/node/list.go":           "told: since when a link is up",
+	"bridge/spool/database.go":      "a file's name",
+	"player/client/request.go":      "the time that requests tell",
+	"player/run/mcapwriter.go":      "the time that a log tells",
+	"player/run/world.go":           "the same",
+	"player/server/server.go":       "the time that replies tell",
+	"cmd/callboard/patrol.go":       "told: the time of a coverage",
+	"bridge/benchtest/arrival.go":   "beside the kernel's stamp of a frame, which is of the wall clock",
 }
 
 // TestWallClock: whoever sets the wall clock back or forward moves no deadline.

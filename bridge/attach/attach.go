@@ -56,8 +56,8 @@ type Outbox interface {
 	// Send sends any other message: a pointer to one of protocol's structs
 	// (*protocol.Welcome, *protocol.Subscribed, *protocol.Gap,
 	// *protocol.Robot, *protocol.Reply, *protocol.Heartbeat,
-	// *protocol.Error), which must not change any more. Op need not be set. Of
-	// heartbeats that wait only the newest is sent.
+	// *protocol.Error), or a Said, which must not change any more. Op need not be
+	// set. Of heartbeats that wait only the newest is sent.
 	Send(m any)
 	// Close closes the connection after what was enqueued before has been
 	// written, as far as the client still reads. "" is a normal end.
@@ -85,7 +85,14 @@ type Speaker interface {
 	Notify(to Messages, n *protocol.Notify)
 	// Send does the same for what Outbox.Send takes.
 	Send(to Messages, m any)
+	// End says that the connection has ended, and its commands are done. It is
+	// the last call, and comes if Attach returned.
+	End()
 }
+
+// Said is a message of a dialect's own, which Conn.Send brings to its Speaker.Send
+// in its turn. Op names it for metrics: one of few words.
+type Said interface{ Op() string }
 
 // ErrTooLarge ends a connection: of all messages only a hello may have more
 // than protocol.MaxMessage bytes.
@@ -103,11 +110,16 @@ type Messages interface {
 }
 
 // Conn is a client's connection as its dialect sees it: what the client may do
-// is checked here, and done by the broker. All but Send and Close are for
-// Speaker.Receive's goroutine.
+// is checked here, and done by the broker. All but Command, List, Send and Close
+// are for Speaker.Receive's goroutine.
 type Conn interface {
 	// Hello says who the client is, and must come first. A refusal is sent.
 	Hello(ctx context.Context, m protocol.Hello)
+	// Known reports whether the client has shown a token, or needs none: then its
+	// Hello may be without one.
+	Known() bool
+	// Grant returns what the client may do; nothing before its hello was taken.
+	Grant() Grant
 	Subscribe(ctx context.Context, m protocol.Subscribe) error
 	Update(ctx context.Context, m protocol.Update) error
 	Unsubscribe(ctx context.Context, m protocol.Unsubscribe) error

@@ -57,6 +57,17 @@ func (s *session) Hello(ctx context.Context, m protocol.Hello) {
 	s.server.log.Info("client attached", s.identity...)
 }
 
+// Known reports whether the client has shown a token, or needs none.
+func (s *session) Known() bool { return s.grant != nil }
+
+// Grant returns what the client may do.
+func (s *session) Grant() attach.Grant {
+	if !s.hello.Load() {
+		return attach.Grant{Robots: []string{}}
+	}
+	return *s.grant
+}
+
 // unknownToken refuses a client without a token that is known.
 func (s *session) unknownToken(given bool) {
 	s.server.metrics.refused.Of("token").Inc()

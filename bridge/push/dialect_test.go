@@ -54,6 +54,8 @@ func (p *pairSpeaker) Send(to attach.Messages, m any) {
 	to.End(fmt.Appendf(to.Begin(false), "%T", m))
 }
 
+func (p *pairSpeaker) End() {}
+
 // TestAnyDialect: whatever is spoken, and however the connection is made, each
 // message comes whole and in order, and rights are those of the token.
 func TestAnyDialect(t *testing.T) {

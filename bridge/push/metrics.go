@@ -46,7 +46,7 @@ func newMetrics(to *metric.Set) *metrics {
 
 // told counts a message that went to a client, and the error in it.
 func (m *metrics) told(message any) {
-	m.sent.Of(protocol.Operation(message)).Inc()
+	m.sent.Of(operation(message)).Inc()
 	switch e := message.(type) {
 	case *protocol.Error:
 		m.problems.Of(string(e.Code)).Inc()

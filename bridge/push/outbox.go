@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
 
@@ -113,7 +114,7 @@ func (o *outbox) Send(m any) {
 	case *protocol.Heartbeat:
 		o.heartbeat = m
 	default:
-		if o.end == nil && !o.over && protocol.Operation(m) != "" {
+		if o.end == nil && !o.over && operation(m) != "" {
 			o.items = append(o.items, item{message: m})
 			o.replies++
 			flooded = o.replies > maxReplies
@@ -124,6 +125,14 @@ func (o *outbox) Send(m any) {
 	if flooded {
 		o.Close(protocol.Overloaded, "the client does not read what it is sent")
 	}
+}
+
+// operation returns a message's operation, "" if it is no message.
+func operation(m any) string {
+	if said, ok := m.(attach.Said); ok {
+		return said.Op()
+	}
+	return protocol.Operation(m)
 }
 
 // Close implements attach.Outbox.

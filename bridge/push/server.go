@@ -20,6 +20,8 @@ import (
 	"callboard/bridge/lograte"
 	"callboard/bridge/metric"
 	"callboard/bridge/push/callboardv1"
+	"callboard/bridge/push/rosbridge"
+	"callboard/bridge/push/rosgraph"
 	"callboard/player/deadline"
 	"callboard/player/listener"
 	"callboard/player/regular"
@@ -95,9 +97,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.maxHello == 0 {
 		c.maxHello = protocol.MaxHello
 	}
-	if c.dialects == nil {
-		c.dialects = map[string]attach.Dialect{"/ws": callboardv1.New(c.MaxSubscriptions)}
-	}
 	if c.Metrics == nil {
 		c.Metrics = metric.New()
 	}
@@ -116,6 +115,7 @@ type Server struct {
 	deflater     deflater
 	burst        burst
 	writeBuffers sync.Pool
+	graph        *rosgraph.Graph     // of the dialects for ROS programs; nil: there are none
 	limit        *listener.Limit     // of connections
 	log          *lograte.Log        // of clients
 	large        *semaphore.Weighted // bytes of messages above protocol.MaxFirst
@@ -140,6 +140,13 @@ func New(c Config) (*Server, error) {
 	s := &Server{
 		config: c, log: lograte.New(c.Logger), tokens: newTokens(c.Tokens), metrics: newMetrics(c.Metrics),
 		maxLarge: min(max(c.Memory/8, minLarge), maxLarge), decoded: semaphore.NewWeighted(maxDecoded), sessions: map[*session]struct{}{},
+	}
+	if s.config.dialects == nil {
+		s.graph = rosgraph.New(rosgraph.Config{Broker: c.Broker, World: c.World, Logger: c.Logger})
+		s.config.dialects = map[string]attach.Dialect{
+			"/ws":        callboardv1.New(c.MaxSubscriptions),
+			"/rosbridge": rosbridge.New(s.graph, c.MaxSubscriptions),
+		}
 	}
 	s.large = semaphore.NewWeighted(s.maxLarge)
 	c.limits.Connections = c.MaxSessions
@@ -171,6 +178,7 @@ func (s *Server) Run(ctx context.Context) error {
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
+	defer s.runGraph()()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(limited) }()
 	var err error
@@ -186,6 +194,23 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("push: serving on %s: %w", s.config.Listener.Addr(), err)
+}
+
+// runGraph runs the graph until what it returns is called.
+func (s *Server) runGraph() (stop func()) {
+	if s.graph == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.graph.Run(ctx) // it ends with ctx
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // shutdown ends everything: politely, then by force.

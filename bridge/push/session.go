@@ -72,6 +72,7 @@ func (s *session) serve(ctx context.Context, dialect attach.Dialect) {
 	s.raw.Close()
 	s.cancel()
 	s.lanes.wait()
+	s.speaker.End()
 	end := s.outbox.ended()
 	m.closed.Of(end.reason).Inc()
 	if s.identity != nil {

@@ -238,6 +238,25 @@ func newGeometry(g *player.Geometry) *Geometry {
 	return out
 }
 
+// Geometry returns it in Player's vocabulary, nil for nil.
+func (g *Geometry) Geometry() *player.Geometry {
+	if g == nil {
+		return nil
+	}
+	pose := func(p [6]float64) player.Pose {
+		return player.Pose{X: p[0], Y: p[1], Z: p[2], Roll: p[3], Pitch: p[4], Yaw: p[5]}
+	}
+	size := func(s [3]float64) player.Size { return player.Size{L: s[0], W: s[1], H: s[2]} }
+	out := &player.Geometry{Pose: pose(g.Pose), Size: size(g.Size)}
+	for _, e := range g.Elements {
+		out.Elements = append(out.Elements, pose(e))
+	}
+	for _, s := range g.ElementSizes {
+		out.ElementSizes = append(out.ElementSizes, size(s))
+	}
+	return out
+}
+
 // finite replaces what JSON has no number for: real servers leave fields that
 // they do not use as they were in memory.
 func finite(v float64) float64 {

@@ -135,28 +135,10 @@ func (b *brokerSource) list(ctx context.Context) error {
 				continue
 			}
 			known := r.device(addr, d.Index)
-			known.Driver, known.World, known.Geometry = d.Driver, one.World, geometryOf(d.Geometry)
+			known.Driver, known.World, known.Geometry = d.Driver, one.World, d.Geometry.Geometry()
 		}
 	}
 	return nil
-}
-
-func geometryOf(g *robots.Geometry) *player.Geometry {
-	if g == nil {
-		return nil
-	}
-	pose := func(p [6]float64) player.Pose {
-		return player.Pose{X: p[0], Y: p[1], Z: p[2], Roll: p[3], Pitch: p[4], Yaw: p[5]}
-	}
-	size := func(s [3]float64) player.Size { return player.Size{L: s[0], W: s[1], H: s[2]} }
-	out := &player.Geometry{Pose: pose(g.Pose), Size: size(g.Size)}
-	for _, e := range g.Elements {
-		out.Elements = append(out.Elements, pose(e))
-	}
-	for _, s := range g.ElementSizes {
-		out.ElementSizes = append(out.ElementSizes, size(s))
-	}
-	return out
 }
 
 func (b *brokerSource) robot(name string) *brokerRobot {

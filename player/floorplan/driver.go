@@ -35,7 +35,7 @@ func NewDriver(p Plan) (*Driver, error) {
 	d := &Driver{plan: p, vector: &iface.MapDataVector{
 		MinX: float32(p.Min[0]), MaxX: float32(p.Max[0]), MinY: float32(p.Min[1]), MaxY: float32(p.Max[1]), Segments: segments,
 	}}
-	d.grid = sync.OnceValue(func() *grid { return newGrid(&d.plan) })
+	d.grid = sync.OnceValue(func() *grid { return newGrid(&d.plan, minCell, maxSide) })
 	return d, nil
 }
 

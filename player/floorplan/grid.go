@@ -26,11 +26,19 @@ type grid struct {
 	cells []int8
 }
 
+// Cells draws the plan's outlines into cells, row by row from the lowest: -1 is
+// free, 1 occupied. A cell is minCell m long, or more, so that there are at most
+// maxSide along a side.
+func (p *Plan) Cells(minCell float64, maxSide int) (iface.MapInfo, []int8) {
+	g := newGrid(p, minCell, maxSide)
+	return g.info, g.cells
+}
+
 // newGrid draws the plan's outlines into cells that are as small as the limits
 // let them be.
-func newGrid(p *Plan) *grid {
+func newGrid(p *Plan, minCell float64, maxSide int) *grid {
 	width, height := max(p.Max[0]-p.Min[0], minCell), max(p.Max[1]-p.Min[1], minCell)
-	scale := max(minCell, max(width, height)/(maxSide-2))
+	scale := max(minCell, max(width, height)/float64(maxSide-2))
 	g := &grid{info: iface.MapInfo{
 		Scale: float32(scale), Width: uint32(math.Ceil(width/scale)) + 2, Height: uint32(math.Ceil(height/scale)) + 2,
 		Origin: iface.Pose2D{Px: p.Min[0] - scale, Py: p.Min[1] - scale},

@@ -166,6 +166,9 @@ func (c *client) Send(to attach.Messages, m any) {
 	c.dialect.keep(text)
 }
 
+// End has nothing to end.
+func (c *client) End() {}
+
 // keepBelow is how large a text may be that is kept for the next message.
 const keepBelow = 256 << 10
 

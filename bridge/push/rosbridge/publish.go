@@ -1,0 +1,123 @@
+package rosbridge
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"callboard/bridge/attach"
+	"callboard/bridge/push/ros"
+	"callboard/bridge/push/rosgraph"
+)
+
+// maxAdvertised is how many topics a client may advertise.
+const maxAdvertised = 1000
+
+// advertisement is a topic that the client has said it publishes on.
+type advertisement struct {
+	kind *ros.Type
+	ids  map[string]bool
+}
+
+// advertise notes what the client is going to publish.
+func (c *client) advertise(m message) error {
+	topic, err := m.needs("topic")
+	if err != nil {
+		return err
+	}
+	word, err := m.needs("type")
+	if err != nil {
+		return err
+	}
+	kind := ros.Lookup(word)
+	if kind == nil {
+		return wrong("type: %q is not known; expected one of ROS's common messages", word[:min(len(word), maxName)])
+	}
+	if t := c.member.Find(topic); t != nil && !takes(t, kind) {
+		return wrong("type: %q; topic %s is %s", word, topic, t.Type)
+	}
+	a := c.advertised[topic]
+	switch {
+	case a != nil && a.kind != kind:
+		return wrong("type: %q; topic %s was advertised as %s", word, topic, a.kind.Name)
+	case a == nil && (len(c.advertised) == maxAdvertised || len(topic) > maxText):
+		return wrong("%d topics are advertised; expected fewer, with names of at most %d characters", len(c.advertised), maxText)
+	case a == nil:
+		if c.advertised == nil {
+			c.advertised = map[string]*advertisement{}
+		}
+		a = &advertisement{kind: kind, ids: map[string]bool{}}
+		c.advertised[topic] = a
+	}
+	if len(a.ids) == maxAdvertised {
+		return wrong("topic %s was advertised %d times; expected fewer", topic, len(a.ids))
+	}
+	a.ids[string(m.id())] = true
+	return nil
+}
+
+// maxName is how much of a name stands in an error.
+const maxName = 64
+
+// takes reports whether a topic may be advertised with a type.
+func takes(t *rosgraph.Topic, kind *ros.Type) bool {
+	return kind == ros.Lookup(t.Type) || t.Use == rosgraph.Velocity && kind == ros.Lookup("geometry_msgs/TwistStamped")
+}
+
+// unadvertise ends an advertisement: a robot that the client drives stops.
+func (c *client) unadvertise(ctx context.Context, m message) error {
+	topic, err := m.needs("topic")
+	if err != nil {
+		return err
+	}
+	a := c.advertised[topic]
+	if a == nil {
+		return nil
+	}
+	if m.id() != nil && a.ids[string(m.id())] {
+		delete(a.ids, string(m.id()))
+	} else {
+		clear(a.ids)
+	}
+	if len(a.ids) > 0 {
+		return nil
+	}
+	delete(c.advertised, topic)
+	if t := c.member.Find(topic); t != nil && t.Use == rosgraph.Velocity {
+		c.member.Halt(ctx, t.Robot)
+	}
+	return nil
+}
+
+// publish takes a message of the client.
+func (c *client) publish(ctx context.Context, m message) error {
+	topic, err := m.needs("topic")
+	if err != nil {
+		return err
+	}
+	if name := "/" + strings.TrimPrefix(topic, "/"); strings.HasPrefix(name, republisherTopic) {
+		return c.republishGoal(ctx, strings.TrimPrefix(name, republisherTopic), m)
+	}
+	t := c.member.Find(topic)
+	if t == nil || t.Use != rosgraph.Velocity {
+		return wrong("topic %s: nothing here takes what is published on it; expected a robot's cmd_vel", topic[:min(len(topic), maxName)])
+	}
+	kind := ros.Lookup(t.Type)
+	if a := c.advertised[topic]; a != nil {
+		kind = a.kind
+	}
+	twist, err := kind.FromJSON(m["msg"], rosgraph.Now())
+	if err != nil {
+		return wrong("msg: %v", err)
+	}
+	if inner, stamped := twist.At("twist").(ros.Message); stamped {
+		twist = inner
+	}
+	id := m.id()
+	return c.member.Drive(ctx, t.Robot, twist, func(_ any, err error) {
+		var p *attach.Problem
+		if err != nil && errors.As(err, &p) {
+			c.status(id, levelError, p)
+		}
+	})
+}
