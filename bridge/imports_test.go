@@ -28,6 +28,7 @@ var rooms = map[string][]string{
 	"clients/go":              {"subscribe/protocol", "player/deadline"},
 	"clients/conformance":     {},
 	"clients/js":              {},
+	"clients/python":          {},
 	"clients/web":             {"clients/js"},
 	"sim":                     {"player/problem"},
 	"sim/simdriver":           {"player"},
