@@ -125,9 +125,13 @@ func checkDirectory(t interface {
 	Fatalf(string, ...any)
 }, b *Broker) {
 	t.Helper()
-	d := b.registry
+	c, ok := b.registry.(*central)
+	if !ok {
+		return
+	}
+	d := c.held
 	for name, id := range d.holders {
-		if d.brokers[id] == nil || d.brokers[id].robots[name] == nil {
+		if d.robots[id][name] == nil {
 			t.Fatalf("robot %s is %s's, which does not advertise it", name, id)
 		}
 	}
@@ -135,9 +139,9 @@ func checkDirectory(t interface {
 		t.Fatalf("robots %v have not been tested", d.fresh)
 	}
 	for _, w := range d.clients {
-		for id, r := range d.brokers {
+		for id := range d.robots {
 			for _, want := range w.wants {
-				if w.known && !w.named[id] && d.canMatch(id, r, want) {
+				if w.known && !w.named[id] && d.canMatch(id, want) {
 					t.Fatalf("client %s: %s is not named, though it has what %s can match", w.client, id, want.ID)
 				}
 			}

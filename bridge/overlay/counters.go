@@ -31,6 +31,12 @@ func (c *counters) key(k *Key) {
 	c.stamp(k.Stamp)
 }
 
+func (c *counters) availability(all []Availability) {
+	for i := range all {
+		c.number(all[i].Changed, all[i].Gone, all[i].Dropped)
+	}
+}
+
 // counted reports whether nothing in a message is above the highest number that
 // can have been counted to.
 func (b *step) counted(m Message) bool {
@@ -77,6 +83,17 @@ func (b *step) counted(m Message) bool {
 		}
 	case *LinkState:
 		c.number(m.Number)
+	case *BulletinMessage:
+		c.stamp(m.Stamp)
+		c.number(m.From, m.Version, m.StatesVersion)
+		c.availability(m.States)
+		for i := range m.Clients {
+			c.number(m.Clients[i].Attachment)
+		}
+	case *KnownMessage:
+		for _, k := range m.Brokers {
+			c.number(k.Version)
+		}
 	case *RoutedMessage:
 		c.body(m.Body)
 	}
@@ -115,9 +132,7 @@ func (c *counters) body(m RegistryMessage) {
 		}
 	case *Robots:
 		c.number(m.From, m.Version)
-		for i := range m.Robots {
-			c.number(m.Robots[i].Changed, m.Robots[i].Gone, m.Robots[i].Dropped)
-		}
+		c.availability(m.Robots)
 	case *Told:
 		c.session(m.Session)
 		c.number(m.Attachment)
@@ -125,6 +140,9 @@ func (c *counters) body(m RegistryMessage) {
 			for i := range seen {
 				c.number(seen[i].Version, seen[i].At)
 			}
+		}
+		for _, source := range m.Named {
+			c.stamp(source.Stamp)
 		}
 	}
 }

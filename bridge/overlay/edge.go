@@ -18,8 +18,7 @@ type edge struct {
 	far      map[Handle]*inbox // of keys whose source is elsewhere
 	renewals []*inbox          // to be renewed at the end of this step, where there is a way
 
-	rosters       map[BrokerID]*roster // this broker's own, which is the source's, among them
-	heardRegistry Instant
+	rosters map[BrokerID]*roster // this broker's own, which is the source's, among them
 }
 
 // take takes what the source of a key, or its old edge, says to the edge of its

@@ -79,6 +79,9 @@ func (b *edge) newestAttachment(client string, birth Session, nums []resumed) (n
 	if s := b.sessions[client]; s != nil {
 		newest, known = max(s.epoch.Attachment, s.newest), true
 	}
+	if elsewhere, found := b.registry.newestAttachment(client); found {
+		newest, known = max(newest, elsewhere), true
+	}
 	for _, r := range nums {
 		if epoch, _, found := b.network.newestEpoch(Key{Client: client, Session: birth, Source: r.source, Stamp: r.stamp}); found {
 			newest, known = max(newest, epoch.Attachment), true
@@ -235,6 +238,9 @@ func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 		}
 		s.epoch = epoch
 	}
+	if !s.looksUp() { // robots that have appeared meanwhile were not tested
+		s.lookAgain()
+	}
 	s.elsewhere, s.newest, s.newestEdge, s.unsure = 0, 0, "", false
 	if !stayed {
 		b.awaitTold(s, h.Attachment == nil)
@@ -248,6 +254,7 @@ func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 	if !s.anonymous {
 		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch})
 	}
+	b.registry.attached(s)
 	return s
 }
 

@@ -2,21 +2,37 @@ package overlay
 
 import "slices"
 
-// registryAway reports whether the registry is out of reach (G3).
-func (b *edge) registryAway() bool {
-	return !b.registryIs() && (b.heardRegistry+3*Instant(b.cfg.Heartbeat) <= b.now || b.network.path(b.cfg.Registry) == nil)
-}
-
 // lookUp asks the registry which source brokers a client's set can match.
 func (b *edge) lookUp(s *session) {
-	if !b.networked || s.elsewhere != 0 || s.unsure {
-		return
+	if b.networked && s.looksUp() {
+		s.lookedUp = false
+		b.registry.lookUp(s)
 	}
-	s.lookup, s.lookedUp = s.hash, false
-	b.network.route(b.cfg.Registry, &Lookup{Clients: []ClientLookup{b.clientLookup(s, true)}})
 }
 
+// looksUp reports whether a session's set is the client's, and its client here as
+// far as is known.
+func (s *session) looksUp() bool { return s.elsewhere == 0 && !s.unsure }
+
+// lookUpAll asks again for all clients, once a period.
+func (b *edge) lookUpAll() {
+	if !b.networked {
+		return
+	}
+	var all []*session
+	for _, s := range b.order {
+		if s.looksUp() {
+			all = append(all, s)
+		}
+	}
+	b.registry.lookUpAll(all)
+}
+
+// clientLookup says of a client what the registry of mode one is told: with the
+// set if it is asked for, or if that registry may not have it.
 func (b *edge) clientLookup(s *session, whole bool) ClientLookup {
+	whole = whole || !s.lookedUp || s.lookup != s.hash
+	s.lookup = s.hash
 	c := ClientLookup{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, New: s.fresh && !s.settled, Claims: s.fresh || s.claims, Began: s.began, Hash: s.hash, Version: s.answer, Whole: whole}
 	if whole {
 		for _, p := range s.pending {
@@ -31,35 +47,17 @@ func (b *edge) clientLookup(s *session, whole bool) ClientLookup {
 	return c
 }
 
-// lookUpAll asks again for all clients, once a period.
-func (b *edge) lookUpAll() {
-	if !b.networked {
-		return
-	}
-	m := &Lookup{}
-	for _, s := range b.order {
-		if s.elsewhere == 0 && !s.unsure {
-			m.Clients = append(m.Clients, b.clientLookup(s, !s.lookedUp || s.lookup != s.hash))
-			s.lookup = s.hash
-		}
-	}
-	b.network.route(b.cfg.Registry, m)
-}
-
 // onSources takes the registry's answer: the edge subscribes at the source
 // brokers that are new to it.
 func (b *edge) onSources(m *Sources) {
-	b.heardRegistry = b.now
 	for i := range m.Clients {
 		c := &m.Clients[i]
 		s := b.sessions[c.Client]
 		if s == nil || s.elsewhere != 0 || s.unsure {
 			continue
 		}
-		if c.Newest != (Epoch{}) { // G2
-			if c.Newest.Compare(Epoch{Attachment: s.epoch.Attachment, Edge: s.epoch.Edge}) > 0 {
-				b.attachedElsewhere(s, c.Newest)
-			}
+		if c.Newest != (Epoch{}) {
+			b.attachedAt(c.Client, c.Newest)
 			continue
 		}
 		if s.birth != c.Session {
@@ -96,6 +94,75 @@ func (b *edge) onSources(m *Sources) {
 				}
 			}
 			b.settlePending(s)
+		}
+	}
+}
+
+// attachedAt takes the newest attachment that is known of a client (G2).
+func (b *edge) attachedAt(client string, newest Epoch) {
+	s := b.sessions[client]
+	if s != nil && !s.unsure && newest.Compare(Epoch{Attachment: s.epoch.Attachment, Edge: s.epoch.Edge}) > 0 {
+		b.attachedElsewhere(s, newest)
+	}
+}
+
+// here returns the session of a client that is here as far as is known; nil if it
+// has none.
+func (b *edge) here(client string) *session {
+	if s := b.sessions[client]; s != nil && s.looksUp() {
+		return s
+	}
+	return nil
+}
+
+// untested returns the subscriptions of a session that no directory of robots was
+// searched for yet.
+func (b *edge) untested(s *session) (all []*sub) {
+	if s.lookedUp && s.lookup == s.hash {
+		return nil
+	}
+	for _, sub := range s.subs { // all are tested: order decides nothing
+		if !sub.lookedUp {
+			all = append(all, sub)
+		}
+	}
+	return all
+}
+
+// tested takes note that the directory of robots here was searched for what a
+// session wants. What is not settled is to be searched for again.
+func (b *edge) tested(s *session, settled bool, missing func(*sub) bool) {
+	s.settled, s.claims = true, true
+	s.lookup, s.lookedUp = s.hash, settled
+	for _, sub := range s.subs { // each by itself: order decides nothing
+		sub.lookedUp = settled
+	}
+	for i := range s.pending {
+		if p := &s.pending[i]; p.lookup {
+			p.lookup, p.missing = false, s.subs[p.id] != nil && missing(s.subs[p.id])
+		}
+	}
+	b.settlePending(s)
+}
+
+// lookAgain has all be looked up again that a session wants.
+func (s *session) lookAgain() {
+	s.lookedUp = false
+	for _, sub := range s.subs { // each by itself: order decides nothing
+		sub.lookedUp = false
+	}
+}
+
+// appearedAt has those clients here subscribe at a source broker that can match a
+// robot of it, which is new or has changed (6).
+func (b *edge) appearedAt(source SourceBroker, r *robot) {
+	b.selectors.event++
+	for _, s := range b.order {
+		if !s.looksUp() || !s.selects(&b.selectors, r.name) || !s.anySub(r.mayMatch) {
+			continue
+		}
+		if !b.nameSource(s, source) {
+			s.lookAgain()
 		}
 	}
 }

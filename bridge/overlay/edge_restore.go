@@ -38,6 +38,7 @@ func (b *edge) doubt(s *session) (stays bool) {
 // startSession finds the session's live key, or makes the one that follows
 // the keys that the store lost.
 func (b *edge) startSession(s *session) {
+	b.registry.attached(s)
 	for _, in := range slices.Clone(s.inboxes) {
 		switch {
 		case in.ended && in.buf.empty():

@@ -44,7 +44,7 @@ func (b *edge) unuse(id BrokerID) {
 
 func (b *edge) watch(v *roster) {
 	if b.network.path(v.broker) != nil {
-		b.network.route(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked})
+		b.registry.watch(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked})
 	}
 }
 
@@ -62,7 +62,7 @@ func (b *edge) passRosters() {
 			continue
 		case v.missed < outPeriods || v.out:
 		case v.version == 0:
-			b.askOthers(v)
+			b.registry.askOthers(id)
 		default:
 			v.out, v.stale = true, false
 			b.tellReach(v)
@@ -72,14 +72,6 @@ func (b *edge) passRosters() {
 		}
 		v.missed++
 		b.watch(v)
-	}
-}
-
-// askOthers asks all brokers in reach for the robots of one that is not, and has
-// not been since its first client came here.
-func (b *edge) askOthers(v *roster) {
-	for _, id := range b.network.reachable() {
-		b.network.route(id, &Watch{Of: v.broker})
 	}
 }
 

@@ -172,6 +172,7 @@ func (b *edge) dropSession(s *session) {
 	delete(b.sessions, s.client)
 	b.usage.sessions--
 	b.disowns(s)
+	b.registry.left(s)
 	at, _ := slices.BinarySearchFunc(b.order, s.client, bySession)
 	b.order = slices.Delete(b.order, at, at+1)
 	if !s.anonymous {

@@ -147,7 +147,7 @@ func (b *edge) unsubscribe(in *Unsubscribe) {
 // and sees that subscribed follows for those to be told. What hello changes
 // has gone to those elsewhere.
 func (b *edge) changeSet(s *session, before Hash, drop []string, put, tell []*sub, hello bool) {
-	away := b.networked && b.registryAway()
+	away := b.networked && b.registry.away()
 	for _, sub := range tell {
 		p := pending{id: sub.ID, hello: hello, fresh: !hello && s.selectors[sub.selector] == 1, since: b.now}
 		p.away, p.lookup, p.counts = away, b.networked && !away && !hello && s.hash != before, !hello

@@ -198,6 +198,13 @@ func (b *edge) handTold(s *session) {
 			}
 		}
 	}
+	if !b.registry.remembersNamed() {
+		for _, in := range s.inboxes {
+			if !in.ended {
+				m.Named = append(m.Named, SourceBroker{in.key.Source, in.key.Stamp})
+			}
+		}
+	}
 	b.network.route(s.newestEdge, m)
 }
 
@@ -206,6 +213,11 @@ func (b *edge) onTold(m *Told) {
 	s := b.sessions[m.Client]
 	if s == nil || s.birth != m.Session || m.Attachment >= s.epoch.Attachment {
 		return
+	}
+	if s.looksUp() {
+		for _, source := range m.Named { // once named it stays named
+			b.nameSource(s, source)
+		}
 	}
 	if !s.roamed {
 		return

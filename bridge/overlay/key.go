@@ -3,6 +3,7 @@ package overlay
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,9 @@ import (
 // Instant is a time in µs since 1970. The runtime hands it in; it never runs
 // back between two steps of one process.
 type Instant int64
+
+// never is when what is not due is due.
+const never = Instant(math.MaxInt64)
 
 // Duration is a length of time in µs.
 type Duration int64

@@ -174,6 +174,45 @@ type LinkState struct {
 	URL        string     // where clients reach the broker; "": not told
 }
 
+// BulletinMessage is what a broker says of itself where each has the registry: its
+// advertisement (D1) and which clients hang on it (D3). It is flooded, as a change
+// of what its neighbours have.
+type BulletinMessage struct {
+	Broker        BrokerID
+	Stamp         Stamp
+	From          uint64 // the version that it is the change from; 0: it is whole
+	Version       uint64
+	Age           Duration        // for how long whoever sends it has had no way to the broker
+	Robots        []Advertisement // new or changed
+	Withdrawn     []string        // robots that are not advertised any more
+	StatesVersion uint64          // of the broker's robots' states, as in Robots
+	States        []Availability  // that have changed
+	Forgotten     []string        // robots and devices of which nothing is told any more
+	Clients       []ClientPlace   // that have attached
+	Left          []string        // clients whose session has ended
+}
+
+// ClientPlace says that a client is attached to a broker, or was last.
+type ClientPlace struct {
+	Client     string
+	Attachment uint64
+	Began      Instant // to be kept by an edge
+}
+
+// KnownMessage lists the versions of bulletins that a broker has: whoever has newer
+// ones sends them.
+type KnownMessage struct {
+	All     bool // those that are not listed are not known at all
+	Brokers []KnownBulletin
+}
+
+// KnownBulletin is the version of a broker's bulletin that is known; 0: none.
+type KnownBulletin struct {
+	Broker  BrokerID
+	Version uint64
+	Age     Duration // as of a BulletinMessage
+}
+
 // RoutedMessage goes hop by hop to a broker by the link states of those that
 // pass it: to and from the registry, and what brokers ask each other.
 type RoutedMessage struct {
@@ -204,6 +243,10 @@ func (*BrokenMessage) message() {}
 
 func (*LinkState) message() {}
 
+func (*BulletinMessage) message() {}
+
+func (*KnownMessage) message() {}
+
 func (*RoutedMessage) message() {}
 
 // RegistryMessage is what a RoutedMessage carries. Brokers and the registry
@@ -228,7 +271,8 @@ type Advertisement struct {
 	World   string
 	Devices []string // nil: not known yet
 	Bounds  []Bound
-	Refused bool // the registry has given its name to another broker
+	Refused bool    // the registry has given its name to another broker
+	Claimed Instant // since when the broker advertises it, of a bulletin
 }
 
 // Refusals tells a broker which of its robots have the name of another
@@ -358,7 +402,8 @@ type Told struct {
 	Awaited    []SeenSource // that edge was waiting itself; since these it has told nothing
 	Away       []AwayRobot
 	States     []HeldState
-	Blind      bool // there may have been others that it told to be false
+	Blind      bool           // there may have been others that it told to be false
+	Named      []SourceBroker // that the session has keys at, if the registry does not know
 }
 
 // HeldState is a state of a subscription to changes that has come to a client as

@@ -54,26 +54,8 @@ func (b *network) onRegistry(from BrokerID, body RegistryMessage) {
 		b.onCall(from, m)
 	case *CallAnswer:
 		b.onCallAnswer(from, m)
-	case *Register:
-		if b.registryIs() {
-			b.registry.onRegister(from, m)
-		}
-	case *Lookup:
-		if b.registryIs() {
-			b.registry.onLookup(from, m)
-		}
-	case *Refusals:
-		if from == b.cfg.Registry {
-			b.source.onRefusals(m)
-		}
-	case *RegisterAgain:
-		if from == b.cfg.Registry {
-			b.source.register(true)
-		}
-	case *Sources:
-		if from == b.cfg.Registry {
-			b.edge.onSources(m)
-		}
+	case *Register, *RegisterAgain, *Refusals, *Lookup, *Sources:
+		b.registry.take(from, body)
 	case *Watch:
 		if m.Of != "" {
 			b.edge.onAskOther(from, m.Of)

@@ -8,7 +8,7 @@ import (
 )
 
 // maxCalls bounds the questions of this broker that wait for their answer, and
-// the robots whose place is remembered.
+// in mode one the robots whose place is remembered.
 const maxCalls = 65536
 
 // calls are questions to other brokers: commands for their robots, what they
@@ -16,57 +16,59 @@ const maxCalls = 65536
 // unanswered, and whoever asked gives up.
 type calls struct {
 	waiting map[uint64]*waitingCall
-	places  map[string]BrokerID // where robots answered from
 }
 
 // waitingCall is a question of this broker.
 type waitingCall struct {
-	to    BrokerID // "": whoever reads the robot; the registry passes it on
-	robot string
-	body  []byte
-	until Instant
+	to       BrokerID
+	passesOn bool   // to whoever reads the robot
+	robot    string // that it is about, unless it is for a broker
+	body     []byte
+	until    Instant
 }
 
 func newCalls() calls {
-	return calls{waiting: map[uint64]*waitingCall{}, places: map[string]BrokerID{}}
+	return calls{waiting: map[uint64]*waitingCall{}}
 }
 
 // ask sends a question on its way, or says at once that there is none.
 func (b *network) ask(in *Ask) {
-	c := &waitingCall{to: in.To, robot: in.Robot, body: in.Body, until: in.Until}
+	c := &waitingCall{to: in.To, body: in.Body, until: in.Until}
 	if len(b.calls.waiting) >= maxCalls {
 		b.put(&Answered{Call: in.Call, Code: protocol.Overloaded, Message: "too many questions to other brokers wait for an answer"})
 		return
 	}
 	if c.to == "" {
-		c.to = b.calls.places[c.robot]
+		c.robot = in.Robot
+		c.to, c.passesOn = b.registry.whereIs(c.robot)
 	}
 	b.calls.waiting[in.Call] = c
 	b.sendCall(in.Call, c)
 }
 
-// sendCall sends it to the broker that is to answer it, or to the registry,
-// which knows that.
+// sendCall sends it to the broker that is to answer it, or to one that knows
+// which that is.
 func (b *network) sendCall(number uint64, c *waitingCall) {
-	to := c.to
-	if to == "" {
-		to = b.cfg.Registry
-	}
-	if b.path(to) == nil {
+	switch {
+	case c.to == "":
+		delete(b.calls.waiting, number)
+		b.put(&Answered{Call: number, Code: protocol.NotFound, Message: noRobot(c.robot)})
+	case b.path(c.to) == nil:
 		b.unreachable(number, c)
-		return
+	default:
+		b.route(c.to, &Call{Number: number, Robot: c.robot, Registry: c.passesOn, Left: Duration(max(0, c.until-b.now)), Body: c.body})
 	}
-	b.route(to, &Call{Number: number, Robot: c.robot, Registry: c.to == "", Left: Duration(max(0, c.until-b.now)), Body: c.body})
 }
+
+func noRobot(name string) string { return "no robot is named \"" + clip(name) + "\"" }
 
 func (b *network) unreachable(number uint64, c *waitingCall) {
 	delete(b.calls.waiting, number)
-	answer := &Answered{Call: number, From: c.to, Code: protocol.Unavailable}
-	switch {
-	case c.to != "":
-		answer.Message = "broker " + string(c.to) + " is out of reach"
-	default:
-		answer.Message = "the registry at broker " + string(b.cfg.Registry) + " is out of reach, and which broker reads the robot is not known here"
+	answer := &Answered{Call: number, Code: protocol.Unavailable}
+	if c.passesOn {
+		answer.Message = "the registry at broker " + string(c.to) + " is out of reach, and which broker reads the robot is not known here"
+	} else {
+		answer.From, answer.Message = c.to, "broker "+string(c.to)+" is out of reach"
 	}
 	b.put(answer)
 }
@@ -75,13 +77,12 @@ func (b *network) unreachable(number uint64, c *waitingCall) {
 // for a robot of a third.
 func (b *network) onCall(from BrokerID, m *Call) {
 	if m.Registry {
-		if !b.registryIs() {
-			return
-		}
-		at := b.registry.readerOf(m.Robot)
+		at, known := b.registry.readerOf(m.Robot)
 		switch {
+		case !known:
+			return
 		case at == "":
-			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.NotFound, Message: "no robot is named \"" + clip(m.Robot) + "\""})
+			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.NotFound, Message: noRobot(m.Robot)})
 			return
 		case b.path(at) == nil:
 			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.Unavailable, Message: "broker " + string(at) + ", which reads the robot, is out of reach"})
@@ -102,18 +103,10 @@ func (b *network) onCallAnswer(from BrokerID, m *CallAnswer) {
 	if c == nil {
 		return
 	}
-	switch {
-	case c.robot == "":
-	case m.Code == protocol.NotFound && b.calls.places[c.robot] == from && c.to == from: // it has moved
-		delete(b.calls.places, c.robot)
-		c.to = ""
+	if c.robot != "" && (m.Code == "" || m.Code == protocol.NotFound && c.to == from) && b.registry.answeredFrom(c.robot, from, m.Code == "") {
+		c.to, c.passesOn = b.registry.whereIs(c.robot)
 		b.sendCall(m.Number, c)
 		return
-	case m.Code == "":
-		if len(b.calls.places) >= maxCalls {
-			clear(b.calls.places)
-		}
-		b.calls.places[c.robot] = from
 	}
 	delete(b.calls.waiting, m.Number)
 	b.put(&Answered{Call: m.Number, From: from, Body: m.Body, Code: m.Code, Message: m.Message})
@@ -126,7 +119,7 @@ func (b *network) failCalls() {
 	}
 	for _, number := range slices.Sorted(maps.Keys(b.calls.waiting)) {
 		c := b.calls.waiting[number]
-		if to := c.to; to != "" && b.path(to) == nil || to == "" && b.path(b.cfg.Registry) == nil {
+		if b.path(c.to) == nil {
 			b.unreachable(number, c)
 		}
 	}

@@ -140,6 +140,8 @@ func (b *network) take(from BrokerID, m Message) {
 		}
 	case *LinkState:
 		b.learn(m, from)
+	case *BulletinMessage, *KnownMessage:
+		b.registry.hear(from, m)
 	case *RoutedMessage:
 		b.onRouted(*m)
 	}

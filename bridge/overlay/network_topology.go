@@ -55,7 +55,7 @@ func (b *network) linkUp(in *LinkUp) {
 			b.tell(in.Neighbour, &b.topology.states[id].LinkState)
 		}
 	}
-	b.source.hastenRegister()
+	b.registry.linkUp(in.Neighbour)
 }
 
 func (t *topology) setLink(neighbour BrokerID, session uint64) {
@@ -246,6 +246,9 @@ func (b *network) forgetBrokers() {
 		}
 	}
 }
+
+// neighbours returns those whose link is up, sorted.
+func (b *network) neighbours() []BrokerID { return b.topology.near }
 
 // LinkStates returns the network as this broker knows it, by broker.
 func (b *Broker) LinkStates() []LinkState { return b.network.linkStates() }

@@ -7,6 +7,7 @@
 package overlay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,8 @@ type Config struct {
 	Heartbeat     Duration             // the period of heartbeats and refreshing; default 1 s
 	Brokers       []protocol.BrokerURL // what welcome tells of where clients can attach
 	URL           string               // where clients reach this broker: told to the others
-	Registry      BrokerID             // the broker that holds the registry; default ID
+	Mode          Mode                 // where the registry is; default ModeOne
+	Registry      BrokerID             // with ModeOne the broker that holds it; default ID
 	Subscriptions int                  // of one client; default 10,000
 	Clients       int                  // sessions kept, absent ones included; default 100,000
 	Window        int                  // notifications of a source that go out unacknowledged; default 1,024
@@ -31,6 +33,15 @@ type Config struct {
 	Disk          int64                // bytes of what of it is stored, about; default 8 GB
 	ReplayBytes   int                  // of notifications that a replay message carries, about; default ReplayBytes
 }
+
+// Mode says where the registry of a network is. It is one for the whole network.
+type Mode string
+
+// Modes of the registry.
+const (
+	ModeOne   Mode = "one"   // at one broker, which the others ask
+	ModeEvery Mode = "every" // at each broker: what a broker advertises is flooded
+)
 
 // Limits bound an inbox: what is kept for one client of one source broker.
 type Limits struct {
@@ -73,7 +84,7 @@ type Broker struct {
 	edge     *edge
 	source   *source
 	network  *network
-	registry *registry
+	registry brokersRegistry
 	strained Instant // until when nothing more can give way
 }
 
@@ -114,14 +125,21 @@ func New(cfg Config) (*Broker, error) {
 			frames:   map[BrokerID][]Message{},
 			calls:    newCalls(),
 		},
-		registry: newRegistry(s),
 	}
 	b.source.own.users = 1 // for good
 	b.edge.rosters[cfg.ID] = &b.source.own
+	if cfg.Mode == ModeEvery {
+		r := newFlooded(s)
+		r.edge, r.source, r.network = b.edge, b.source, b.network
+		b.registry = r
+	} else {
+		r := newCentral(s)
+		r.edge, r.source, r.network, r.held.network = b.edge, b.source, b.network, b.network
+		b.registry = r
+	}
 	b.edge.source, b.edge.network, b.edge.registry = b.source, b.network, b.registry
-	b.source.edge, b.source.network = b.edge, b.network
+	b.source.edge, b.source.network, b.source.registry = b.edge, b.network, b.registry
 	b.network.edge, b.network.source, b.network.registry = b.edge, b.source, b.registry
-	b.registry.network = b.network
 	return b, nil
 }
 
@@ -129,7 +147,12 @@ func (c *Config) complete() error {
 	if c.ID == "" {
 		return errors.New("overlay: a broker needs an id")
 	}
-	if c.Registry == "" {
+	switch c.Mode = cmp.Or(c.Mode, ModeOne); {
+	case c.Mode != ModeOne && c.Mode != ModeEvery:
+		return fmt.Errorf("overlay: the mode is %q; expected %q or %q", c.Mode, ModeOne, ModeEvery)
+	case c.Mode == ModeEvery && c.Registry != "":
+		return fmt.Errorf("overlay: broker %q cannot hold the registry in mode %q, where each does", c.Registry, c.Mode)
+	case c.Mode == ModeOne && c.Registry == "":
 		c.Registry = c.ID
 	}
 	for _, d := range []struct {
@@ -210,6 +233,7 @@ func (b *Broker) Step(now Instant, in Input) {
 		b.edge.watchAgain()
 	}
 	b.source.tellNews()
+	b.registry.endStep()
 	b.edge.renewAll()
 	b.network.flush()
 }
@@ -267,7 +291,7 @@ func (b *Broker) Outputs() []Output {
 
 // Deadline is when the next Tick is due.
 func (b *Broker) Deadline() Instant {
-	return min(b.period, b.source.due())
+	return min(b.period, b.source.due(), b.registry.due())
 }
 
 // passTime does what a period asks for, once in each.
@@ -308,11 +332,7 @@ func (b *Broker) passTime() {
 		b.network.passLeases()
 		b.source.forgetKeys()
 		b.edge.passRosters()
-		b.source.register(false)
-		b.edge.lookUpAll()
-		b.registry.forgetDirectory()
-		b.registry.holdRefused()
-		b.registry.nameFresh("")
+		b.registry.pass()
 		b.network.forgetBrokers()
 		b.network.announce()
 		b.network.forgetCalls()

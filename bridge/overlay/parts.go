@@ -67,7 +67,6 @@ type edgeToNetwork interface {
 
 	path(BrokerID) []BrokerID
 	knows(BrokerID) bool
-	reachable() []BrokerID
 	linkStates() []LinkState
 }
 
@@ -91,7 +90,6 @@ type networkToEdge interface {
 	unsubscribed(Key)
 
 	lookUpAll()
-	onSources(*Sources)
 	onRobots(BrokerID, *Robots)
 	onAskOther(from, of BrokerID) // Watch
 	onTold(*Told)
@@ -110,27 +108,90 @@ type networkToSource interface {
 	hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool)
 
 	onWatch(BrokerID, *Watch)
-	onRefusals(*Refusals)
-	register(whole bool) // RegisterAgain
-	hastenRegister()
 
 	epochOf(Key) (epoch Epoch, num uint64, known bool)
 	retained(Key) *sequence
 }
 
+// edgeToRegistry is what an edge tells the registry of its clients, and asks it. The
+// registry is one of two: that of mode one (central), which another broker may hold,
+// or this broker's part of that of mode every (flooded).
+type edgeToRegistry interface {
+	away() bool           // nobody can be asked (G3)
+	lookUp(*session)      // Lookup, of a client with its set
+	lookUpAll([]*session) // of all, once a period
+	attached(*session)    // Whereabouts
+	left(*session)        // the session has ended here
+	watch(BrokerID, *Watch)
+	askOthers(of BrokerID) // Watch, of one that is out of reach
+
+	clientWith(id string) string
+	newestAttachment(client string) (newest uint64, known bool)
+	remembersNamed() bool // source brokers, wherever the client goes (G1)
+}
+
+// registryToEdge is what the registry answers, and tells it.
+type registryToEdge interface {
+	lookUpAll()
+	clientLookup(s *session, whole bool) ClientLookup
+	onSources(*Sources)
+
+	untested(*session) []*sub // that were not looked up yet
+	nameSource(*session, SourceBroker) (settled bool)
+	tested(s *session, settled bool, missing func(*sub) bool) // Sources, of those
+	appearedAt(SourceBroker, *robot)                          // Sources, of a new robot
+	attachedAt(client string, newest Epoch)                   // Sources, of a newer attachment
+	onRobots(BrokerID, *Robots)
+
+	here(client string) *session // whose client is here as far as is known
+}
+
+// sourceToRegistry says that something is new: at the end of a step.
+type sourceToRegistry interface {
+	register()   // of what is read here
+	tellStates() // of what has become of it
+}
+
+// registryToSource is what the registry tells of it, and is answered.
+type registryToSource interface {
+	registration(whole bool) *Register
+	robotsSince(version uint64) *Robots
+	present() Stamp
+	tellWatchers()
+	hastenRegister()
+	onRefusals(*Refusals)
+}
+
 // networkToRegistry is what comes to the registry, here or from other brokers.
 type networkToRegistry interface {
-	onRegister(BrokerID, *Register)
-	onLookup(BrokerID, *Lookup)
-	readerOf(robot string) BrokerID
+	take(from BrokerID, m RegistryMessage)
+	hear(from BrokerID, m Message) // what is flooded
+	linkUp(BrokerID)
+
+	whereIs(robot string) (to BrokerID, passesOn bool)
+	answeredFrom(robot string, from BrokerID, found bool) (elsewhere bool)
+	readerOf(robot string) (at BrokerID, known bool)
 }
 
-// edgeToRegistry is what an edge asks of it at once, where it is here.
-type edgeToRegistry interface {
-	clientWith(id string) string
-}
-
-// registryToNetwork is what it answers.
+// registryToNetwork is what it says to others.
 type registryToNetwork interface {
 	route(BrokerID, RegistryMessage)
+	tell(BrokerID, Message)
+	neighbours() []BrokerID
+
+	path(BrokerID) []BrokerID
+	knows(BrokerID) bool
+	reachable() []BrokerID
+}
+
+// brokersRegistry is the registry as a broker has it.
+type brokersRegistry interface {
+	edgeToRegistry
+	sourceToRegistry
+	networkToRegistry
+
+	pass()        // a period has ended
+	endStep()     // what is new is told
+	due() Instant // when it is to be told, if not now
+	restore(*ClaimRecord)
 }

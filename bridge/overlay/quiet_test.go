@@ -192,15 +192,15 @@ func TestNaming(t *testing.T) {
 // checkNaming: what the registry has named for the clients of an edge is what
 // their sets can match, as far as the registry knows the sets.
 func (m *mesh) checkNaming(t *rapid.T, edge *Broker) {
-	d := m.brokers["b00"].registry
+	d := m.brokers["b00"].registry.(*central).held
 	for _, s := range edge.edge.order {
 		w := d.clients[s.client]
 		if w == nil || w.session != s.birth || w.hash != s.hash || !w.known {
 			continue
 		}
-		for id, r := range d.brokers {
+		for id := range d.robots {
 			for _, sub := range s.subs {
-				if !w.named[id] && d.canMatch(id, r, sub) {
+				if !w.named[id] && d.canMatch(id, sub) {
 					t.Fatalf("client %s: %s is not named, though it has what %s can match", s.client, id, sub.ID)
 				}
 			}

@@ -12,6 +12,13 @@ type Record interface{ record() }
 // StampRecord has the broker's present stamp.
 type StampRecord struct{ Stamp Stamp }
 
+// ClaimRecord says since when this broker advertises a robot, for a registry at every
+// broker: the older claim to a name counts (D4). 0: not any more.
+type ClaimRecord struct {
+	Robot string
+	Since Instant
+}
+
 // SessionRecord puts a client's session at this edge broker.
 type SessionRecord struct {
 	Client  string
@@ -140,6 +147,8 @@ func (*StatesEnded) record() {}
 func (*ToldRecord) record() {}
 
 func (*StampRecord) record() {}
+
+func (*ClaimRecord) record() {}
 
 func (*SessionRecord) record() {}
 

@@ -12,18 +12,13 @@ import (
 type registry struct {
 	*step
 	network registryToNetwork
+	directory
 
 	brokers map[BrokerID]*registered
 	clients map[string]*whereabouts
 	ids     map[string]*whereabouts // by client id, of whichever token
-	holders map[string]BrokerID     // of robots' names
-	claims  map[string]int          // how many brokers advertise a name
-	fresh   map[string]bool         // names of robots that a set may match now and could not before: see nameFresh
 	began   Instant                 // when the first broker registered
 }
-
-// readerOf returns the broker that has a robot's name; "" if none has.
-func (b *registry) readerOf(robot string) BrokerID { return b.holders[robot] }
 
 // clientWith returns the word of the client that has an id; "" if it is not known.
 func (b *registry) clientWith(id string) string {
@@ -35,13 +30,11 @@ func (b *registry) clientWith(id string) string {
 
 func newRegistry(s *step) *registry {
 	return &registry{
-		step:    s,
-		brokers: map[BrokerID]*registered{},
-		clients: map[string]*whereabouts{},
-		ids:     map[string]*whereabouts{},
-		holders: map[string]BrokerID{},
-		claims:  map[string]int{},
-		fresh:   map[string]bool{},
+		step:      s,
+		directory: newDirectory(),
+		brokers:   map[BrokerID]*registered{},
+		clients:   map[string]*whereabouts{},
+		ids:       map[string]*whereabouts{},
 	}
 }
 
@@ -50,7 +43,6 @@ type registered struct {
 	stamp   Stamp
 	version uint64
 	known   bool // the robots of that version are here
-	robots  map[string]*robot
 	heard   Instant
 
 	refused, rivals []Refusal // as it was told last
@@ -159,36 +151,6 @@ func (b *registry) nameFor(w *whereabouts, wants map[string]*sub, robots map[str
 	return news
 }
 
-// matching finds the brokers that have registered a robot that s can match, of
-// the given robots (nil: all), until found returns false. Those to be skipped
-// are not looked at.
-func (b *registry) matching(s *sub, robots map[string]bool, skip, found func(BrokerID) bool) {
-	test := func(name string) (goOn bool) {
-		id := b.holders[name]
-		return id == "" || skip(id) || !b.brokers[id].robots[name].mayMatch(s) || found(id)
-	}
-	switch {
-	case s.selector.names != nil: // only these can
-		for _, name := range s.selector.names {
-			if (robots == nil || robots[name]) && !test(name) {
-				return
-			}
-		}
-	case robots != nil:
-		for name := range robots { // all are asked: order decides nothing
-			if !test(name) {
-				return
-			}
-		}
-	default:
-		for id, r := range b.brokers { // the same
-			if !skip(id) && b.canMatch(id, r, s) && !found(id) {
-				return
-			}
-		}
-	}
-}
-
 // newAnswer counts a change of the answer.
 func (b *registry) newAnswer(w *whereabouts) { w.version = max(w.version+1, uint64(max(b.now, 0))) }
 
@@ -267,22 +229,6 @@ func (b *registry) answerLookup(c *ClientLookup, w *whereabouts, one *ClientSour
 			one.Missing = append(one.Missing, id)
 		}
 	}
-}
-
-// anyCanMatch reports whether a robot is registered that s can match.
-func (b *registry) anyCanMatch(s *sub) (can bool) {
-	b.matching(s, nil, func(BrokerID) bool { return false }, func(BrokerID) bool { can = true; return false })
-	return can
-}
-
-// canMatch reports whether a broker has registered a robot that s can match.
-func (b *registry) canMatch(id BrokerID, r *registered, s *sub) bool {
-	for _, robot := range r.robots { // one is enough, whichever
-		if b.holders[robot.name] == id && robot.mayMatch(s) {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *Want) sub() *sub {

@@ -16,30 +16,18 @@ const gracePeriods = leasePeriods
 // claim brings what a broker advertises up to date, and gives the names in it
 // to brokers.
 func (b *registry) claim(id BrokerID, robots []*robot) {
-	r := b.brokers[id]
-	before := r.robots
+	stays := make(map[string]bool, len(robots))
 	touched := map[string]bool{}
-	r.robots = make(map[string]*robot, len(robots))
 	for _, one := range robots {
-		old := before[one.name]
-		if old == nil && r.robots[one.name] == nil {
-			b.claims[one.name]++
-		}
-		if old == nil || old.refused != one.refused {
+		stays[one.name] = true
+		if old := b.advertise(id, one); old == nil || old.refused != one.refused {
 			touched[one.name] = true
 		}
-		if old == nil || !old.matchesAs(one) {
-			b.fresh[one.name] = true
-		}
-		r.robots[one.name] = one
 	}
-	for name := range before { // order decides nothing
-		if r.robots[name] != nil {
-			continue
-		}
-		touched[name] = true
-		if b.claims[name]--; b.claims[name] == 0 {
-			delete(b.claims, name)
+	for name := range b.robots[id] { // order decides nothing
+		if !stays[name] {
+			b.withdraw(id, name)
+			touched[name] = true
 		}
 	}
 	b.holdAll(touched, id)
@@ -71,12 +59,12 @@ func (b *registry) holdAll(names map[string]bool, also BrokerID) {
 // it; else the lowest that was not refused it; else, after a while, the lowest.
 func (b *registry) hold(name string, settled bool) {
 	before := b.holders[name]
-	if r := b.brokers[before]; r != nil && r.robots[name] != nil {
+	if b.robots[before][name] != nil {
 		return
 	}
 	var first, refused BrokerID
-	for id, r := range b.brokers { // the lowest: order decides nothing
-		switch one := r.robots[name]; {
+	for id, all := range b.robots { // the lowest: order decides nothing
+		switch one := all[name]; {
 		case one == nil:
 		case one.refused && (refused == "" || id < refused):
 			refused = id
@@ -114,7 +102,7 @@ func (b *registry) holdRefused() {
 func (b *registry) refuse(id BrokerID) {
 	r := b.brokers[id]
 	var refused, rivals []Refusal
-	for _, name := range slices.Sorted(maps.Keys(r.robots)) {
+	for _, name := range slices.Sorted(maps.Keys(b.robots[id])) {
 		holder := b.holders[name]
 		switch {
 		case holder != id:
@@ -129,16 +117,6 @@ func (b *registry) refuse(id BrokerID) {
 	r.refused, r.rivals = refused, rivals
 	r.refusals = max(r.refusals+1, uint64(max(b.now, 0)))
 	b.tellRefusals(id)
-}
-
-// rival returns the lowest broker beside one that advertises a name.
-func (b *registry) rival(name string, but BrokerID) (lowest BrokerID) {
-	for id, r := range b.brokers { // the lowest: order decides nothing
-		if id != but && r.robots[name] != nil && (lowest == "" || id < lowest) {
-			lowest = id
-		}
-	}
-	return lowest
 }
 
 func (b *registry) tellRefusals(id BrokerID) {

@@ -16,6 +16,8 @@ func (b *Broker) restore(records []Record) {
 		switch r := r.(type) {
 		case *StampRecord:
 			b.source.stamp = max(b.source.stamp, r.Stamp)
+		case *ClaimRecord:
+			b.registry.restore(r)
 		case *SessionRecord:
 			s := b.edge.sessions[r.Client]
 			if s == nil {

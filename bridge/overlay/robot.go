@@ -14,6 +14,7 @@ type robot struct {
 	refused     bool          // the name is another broker's
 	holder      BrokerID      // whose
 	rival       BrokerID      // another broker that was refused it
+	claimed     Instant       // since when it is advertised, of a bulletin
 }
 
 // matchesAs reports whether the registry's test of two advertisements of a

@@ -114,6 +114,7 @@ type sub struct {
 	hash     Hash
 	selector *selector
 	counted  []sourceCount   // robots that matched when they were last counted
+	lookedUp bool            // the directory of robots here was searched for it
 	failed   bool            // its condition failed while it ran
 	untold   *protocol.Error // and the client was away
 }

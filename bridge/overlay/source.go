@@ -9,8 +9,9 @@ import (
 // subscriptions, with the numbers that it has given and what it retains.
 type source struct {
 	*step
-	edge    sourceToEdge
-	network sourceToNetwork
+	edge     sourceToEdge
+	network  sourceToNetwork
+	registry sourceToRegistry
 
 	stamp   Stamp
 	entries map[Handle]*entry // the local registry

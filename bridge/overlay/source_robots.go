@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -149,14 +148,15 @@ func (b *source) robotsSince(version uint64) *Robots {
 // step's end.
 func (b *source) tellNews() {
 	if b.news && b.now >= b.newsAt {
-		b.tellWatchers()
+		b.news = false
+		b.registry.tellStates()
 		if len(b.robots.names) > fewRobots {
 			b.newsAt = b.now + Instant(b.cfg.Heartbeat)/4
 		}
 	}
 	if b.hasten && b.now >= b.hastenAt {
 		b.hasten = false
-		b.register(true)
+		b.registry.register()
 		if len(b.robots.names) > fewRobots {
 			b.hastenAt = b.now + Instant(b.cfg.Heartbeat)/4
 		}
@@ -165,7 +165,7 @@ func (b *source) tellNews() {
 
 // due is when it is to be told of what waits.
 func (b *source) due() Instant {
-	due := Instant(math.MaxInt64)
+	due := never
 	if b.hasten {
 		due = b.hastenAt
 	}
@@ -177,7 +177,6 @@ func (b *source) due() Instant {
 
 // tellWatchers tells edges of what is new, at a step's end.
 func (b *source) tellWatchers() {
-	b.news = false
 	for _, id := range slices.Sorted(maps.Keys(b.watchers)) {
 		w := b.watchers[id]
 		switch {
@@ -190,11 +189,9 @@ func (b *source) tellWatchers() {
 	}
 }
 
-// register tells the registry this broker's robots, or only that it lives.
-func (b *source) register(whole bool) {
-	if !b.networked {
-		return
-	}
+// registration is what the registry is told of this broker's robots, or only
+// that it lives.
+func (b *source) registration(whole bool) *Register {
 	m := &Register{Stamp: b.stamp, Version: b.robots.changes, Whole: whole, Refusals: b.refusals}
 	if whole {
 		for _, name := range b.robots.names {
@@ -202,7 +199,7 @@ func (b *source) register(whole bool) {
 			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Refused: r.refused})
 		}
 	}
-	b.network.route(b.cfg.Registry, m)
+	return m
 }
 
 // hastenRegister has what is new told to the registry at the end of the step.

@@ -45,7 +45,7 @@ type Stats struct {
 
 // MessageCounts counts messages to neighbours, by kind.
 type MessageCounts struct {
-	Subscribe, Refresh, Head, Unsubscribe, Gone, Notify, Fetch, Replay, Event, Broken, LinkState, Routed uint64
+	Subscribe, Refresh, Head, Unsubscribe, Gone, Notify, Fetch, Replay, Event, Broken, LinkState, Bulletin, Known, Routed uint64
 }
 
 func (s *Stats) count(m Message) {
@@ -73,6 +73,10 @@ func (s *Stats) count(m Message) {
 		c.Broken++
 	case *LinkState:
 		c.LinkState++
+	case *BulletinMessage:
+		c.Bulletin++
+	case *KnownMessage:
+		c.Known++
 	case *RoutedMessage:
 		c.Routed++
 	}
@@ -271,6 +275,10 @@ func (b *Broker) Key(k Key) (KeyInfo, bool) {
 func (e *entry) info() KeyInfo {
 	return KeyInfo{e.key, e.next - 1, e.buf.num, e.buf.count, e.members.hash}
 }
+
+// Reader returns the broker whose a robot's name is, "" if it is nobody's, and
+// whether this broker knows.
+func (b *Broker) Reader(robot string) (at BrokerID, known bool) { return b.registry.readerOf(robot) }
 
 // Left counts what a network leaves at a broker beside routes and keys.
 func (b *Broker) Left() (fetches, tombstones, inboxes int) {

@@ -28,9 +28,6 @@ type step struct {
 	taken   bool           // out and records have been taken
 }
 
-// registryIs reports whether this broker holds the registry.
-func (b *step) registryIs() bool { return b.cfg.Registry == b.cfg.ID }
-
 func (b *step) begin() {
 	if !b.taken {
 		return

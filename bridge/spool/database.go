@@ -28,6 +28,7 @@ var (
 	bucketSessions = []byte("sessions")      // client → session
 	bucketSubs     = []byte("subscriptions") // client, NUL, id → subscription
 	bucketTold     = []byte("told")          // client, NUL, name → what it was told of robots
+	bucketClaims   = []byte("claims")        // robot → since when it is advertised
 	bucketStates   = []byte("states")        // handle, id, NUL, robot → state of a subscription to changes that is true
 	bucketMembers  = []byte("members")       // handle, id → subscription of an entry's own set
 	bucketEntries  = []byte("entries")       // handle → entry, and what has become of its numbers
@@ -94,8 +95,8 @@ func (s *Store) readDatabase(path string) (err error) {
 	case err != nil: // what bbolt says of bytes that are no database
 		return &damagedError{err}
 	}
-	if err := s.db.View(s.check); errors.Is(err, errNew) {
-		found = false
+	if err := s.db.View(s.check); errors.Is(err, errNew) || errors.Is(err, errOlder) {
+		found = found && errors.Is(err, errOlder)
 		if err := s.db.Update(s.prepare); err != nil {
 			return err
 		}
@@ -109,10 +110,14 @@ func (s *Store) readDatabase(path string) (err error) {
 	return s.db.View(s.load)
 }
 
-var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketStates, bucketEntries, bucketMembers, bucketReadings}
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketClaims, bucketStates, bucketEntries, bucketMembers, bucketReadings}
 
-// errNew says that a database has nothing in it yet.
-var errNew = errors.New("the database is new")
+// errNew says that a database has nothing in it yet, errOlder that it is of an
+// earlier version, which only lacks buckets.
+var (
+	errNew   = errors.New("the database is new")
+	errOlder = errors.New("the database is of an earlier version")
+)
 
 // check looks whose database it is and whether this program can read it.
 func (s *Store) check(tx *bbolt.Tx) error {
@@ -128,7 +133,8 @@ func (s *Store) check(tx *bbolt.Tx) error {
 	if err != nil {
 		return &damagedError{err}
 	}
-	if v := readNumber(version); v != formatVersion {
+	v := readNumber(version)
+	if v < oldestVersion || v > formatVersion {
 		return versionError(int(v))
 	}
 	broker, err := unseal(keyBroker, meta.Get(keyBroker))
@@ -138,6 +144,9 @@ func (s *Store) check(tx *bbolt.Tx) error {
 	if overlay.BrokerID(broker) != s.cfg.Broker {
 		return fmt.Errorf("it is the store of broker %q, and this is %q; give this broker a directory of its own, or its old id", broker, s.cfg.Broker)
 	}
+	if v < formatVersion {
+		return errOlder
+	}
 	for _, name := range buckets {
 		if tx.Bucket(name) == nil {
 			return &damagedError{fmt.Errorf("it has no %s", name)}
@@ -146,7 +155,7 @@ func (s *Store) check(tx *bbolt.Tx) error {
 	return nil
 }
 
-// prepare makes a new database.
+// prepare makes a new database, or makes one of an earlier version one of this.
 func (s *Store) prepare(tx *bbolt.Tx) error {
 	for _, name := range buckets {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
@@ -250,6 +259,7 @@ func (s *Store) load(tx *bbolt.Tx) error {
 			return d.err
 		}),
 		records(bucketSubs, "subscription", func() overlay.Record { return &overlay.SubscriptionRecord{} }),
+		records(bucketClaims, "claim", func() overlay.Record { return &overlay.ClaimRecord{} }),
 		records(bucketTold, "what was told", func() overlay.Record { return &overlay.ToldRecord{} }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { return s.loadEntry(d, left) }),
 		records(bucketMembers, "member", func() overlay.Record { return &overlay.EntrySubscription{} }),

@@ -32,6 +32,7 @@ const (
 	kindTold
 	kindState
 	kindStatesEnded
+	kindClaim
 )
 
 // records are the types of records, by kind. A session that is unsure has a kind
@@ -54,6 +55,7 @@ var records = [...]reflect.Type{
 	kindTold:                   reflect.TypeFor[overlay.ToldRecord](),
 	kindState:                  reflect.TypeFor[overlay.StateRecord](),
 	kindStatesEnded:            reflect.TypeFor[overlay.StatesEnded](),
+	kindClaim:                  reflect.TypeFor[overlay.ClaimRecord](),
 }
 
 // appendRecord appends a record: its kind, then its fields.

@@ -50,6 +50,8 @@ func all() []overlay.Record {
 		&overlay.StatesEnded{Handle: 301, ID: "b"},
 		&overlay.ToldRecord{Client: "x", Source: "b2", Version: 1 << 40},
 		&overlay.ToldRecord{Client: "x", Source: "b2", Robot: "r0", Away: true},
+		&overlay.ClaimRecord{Robot: "r0", Since: 1 << 50},
+		&overlay.ClaimRecord{Robot: "r0"},
 	}
 }
 

@@ -60,6 +60,12 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 	switch r := r.(type) {
 	case *overlay.StampRecord:
 		x.stamp, x.stampDirty = r.Stamp, true
+	case *overlay.ClaimRecord:
+		var stands overlay.Record
+		if r.Since > 0 {
+			stands = r
+		}
+		x.put(bucketClaims, []byte(r.Robot), stands)
 	case *overlay.SessionRecord:
 		if x.sessions[r.Client] == nil {
 			x.sessions[r.Client] = &sessionState{subs: map[string]bool{}}

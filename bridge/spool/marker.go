@@ -10,7 +10,11 @@ import (
 )
 
 // formatVersion is that of everything in the directory.
-const formatVersion = 4
+const formatVersion = 5
+
+// oldestVersion is the first that this program reads: 5 has claims to robots' names
+// beside what 4 has.
+const oldestVersion = 4
 
 // markerSize is the size of the marker file. It is written once and then
 // overwritten in place, which needs no space on the disk.

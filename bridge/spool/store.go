@@ -168,7 +168,7 @@ func (s *Store) openMarker() (left marker, known bool, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return marker{}, false, err
 	}
-	if left, known = parseMarker(text); known && left.Version != formatVersion {
+	if left, known = parseMarker(text); known && (left.Version < oldestVersion || left.Version > formatVersion) {
 		return marker{}, false, versionError(left.Version)
 	}
 	s.marker, err = os.OpenFile(s.path("marker"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -176,8 +176,8 @@ func (s *Store) openMarker() (left marker, known bool, err error) {
 }
 
 func versionError(version int) error {
-	return fmt.Errorf("its format is version %d, and this program reads version %d; start the program that wrote it, or move the directory away (what waits in it for absent clients is then lost)",
-		version, formatVersion)
+	return fmt.Errorf("its format is version %d, and this program reads versions %d to %d; start the program that wrote it, or move the directory away (what waits in it for absent clients is then lost)",
+		version, oldestVersion, formatVersion)
 }
 
 // openTails reads what was appended and did not come into the database.

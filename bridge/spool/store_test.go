@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
 
 	"callboard/bridge/node/storetest"
 	"callboard/bridge/overlay"
@@ -146,8 +147,75 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if _, err := Open(Config{Dir: dir, Broker: "b1"}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version %d, and this program reads version %d; start the program that wrote it", formatVersion+1, formatVersion)) {
+	if _, err := Open(Config{Dir: dir, Broker: "b1"}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version %d, and this program reads versions %d to %d; start the program that wrote it", formatVersion+1, oldestVersion, formatVersion)) {
 		t.Fatal(err)
+	}
+}
+
+// TestOlderVersion: a store of the oldest version that is read is one of this
+// version from then on.
+func TestOlderVersion(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	s.Append([]overlay.Record{&overlay.StampRecord{Stamp: 7}, &overlay.ClaimRecord{Robot: "r0", Since: 5}})
+	s.Close()
+	db, err := bbolt.Open(filepath.Join(dir, "spool.db"), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(func(tx *bbolt.Tx) error {
+		return errors.Join(tx.DeleteBucket(bucketClaims), put(tx, bucketMeta, keyVersion, number(oldestVersion)))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	f, err := os.OpenFile(filepath.Join(dir, "marker"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (marker{Version: oldestVersion, Boot: "boot", Clean: true}).write(f, false); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	s = open(t, dir)
+	if got := s.Restored(); got.Lost || len(got.Records) != 1 {
+		t.Fatalf("restored %+v, expected the stamp alone", got)
+	}
+	claim := &overlay.ClaimRecord{Robot: "r1", Since: 6}
+	s.Append([]overlay.Record{claim})
+	s.Close()
+	s = open(t, dir)
+	defer s.Close()
+	if diff := cmp.Diff([]overlay.Record{&overlay.StampRecord{Stamp: 7}, claim}, s.Restored().Records); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestClaims: a claim stands until it is given up, in tails and in the database.
+func TestClaims(t *testing.T) {
+	dir := t.TempDir()
+	claims := func(s *Store) (all []overlay.Record) {
+		for _, r := range s.Restored().Records {
+			if _, is := r.(*overlay.ClaimRecord); is {
+				all = append(all, r)
+			}
+		}
+		return all
+	}
+	s := open(t, dir)
+	first, second := &overlay.ClaimRecord{Robot: "r0", Since: 5}, &overlay.ClaimRecord{Robot: "r1", Since: 6}
+	s.Append([]overlay.Record{first, second})
+	s.Close()
+	s = open(t, dir)
+	if diff := cmp.Diff([]overlay.Record{first, second}, claims(s)); diff != "" {
+		t.Error(diff)
+	}
+	s.Append([]overlay.Record{&overlay.ClaimRecord{Robot: "r0"}})
+	s.Close()
+	s = open(t, dir)
+	defer s.Close()
+	if diff := cmp.Diff([]overlay.Record{second}, claims(s)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -37,6 +37,8 @@ var (
 		reflect.TypeFor[overlay.BrokenMessage](),
 		reflect.TypeFor[overlay.LinkState](),
 		reflect.TypeFor[overlay.RoutedMessage](),
+		reflect.TypeFor[overlay.BulletinMessage](),
+		reflect.TypeFor[overlay.KnownMessage](),
 	}
 	registryTypes = []reflect.Type{
 		reflect.TypeFor[overlay.Register](),

@@ -8,7 +8,7 @@ func BenchmarkSeed(b *testing.B) {
 		b.Run(k.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := range b.N {
-				if _, wrong := twice(uint64(i), k.kind); wrong != "" {
+				if _, wrong := twice(uint64(i), k.Config); wrong != "" {
 					b.Fatal(wrong)
 				}
 			}

@@ -237,6 +237,8 @@ func (s *schedule) finale() {
 	}
 	s.nothingStray()
 	s.undisturbed()
+	s.ownersAgree()
+	s.ownersAreOldest()
 	for _, p := range s.clients {
 		p.detach()
 	}

@@ -100,6 +100,8 @@ func (c *cluster) observe(i int, r overlay.Record) {
 		return t
 	}
 	switch r := r.(type) {
+	case *overlay.ClaimRecord:
+		c.claim(i, r)
 	case *overlay.EntryRecord:
 		keys[r.Handle] = r.Key
 		if r.Key.Source == brokerName(i) {

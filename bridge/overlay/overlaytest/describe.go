@@ -120,6 +120,39 @@ func describeAll(messages []overlay.Message) string {
 	return strings.Join(all, "; ")
 }
 
+// describeBulletin lists what has changed: "r1" a robot that is new or has changed,
+// "-r1" one that is withdrawn; "r1:up" and "r1:away" what has become of one.
+func describeBulletin(m *overlay.BulletinMessage) string {
+	text := fmt.Sprintf("bulletin of %s ", m.Broker)
+	if m.From > 0 {
+		text += fmt.Sprintf("%d to ", m.From%100_000_000_000)
+	}
+	text += fmt.Sprint(m.Version % 100_000_000_000)
+	for i := range m.Robots {
+		text += " " + m.Robots[i].Robot
+	}
+	for _, name := range m.Withdrawn {
+		text += " -" + name
+	}
+	for i := range m.States {
+		state := ":away"
+		if m.States[i].Up {
+			state = ":up"
+		}
+		text += " " + m.States[i].Robot + state
+	}
+	for _, name := range m.Forgotten {
+		text += " -" + name + ":"
+	}
+	for i := range m.Clients {
+		text += fmt.Sprintf(" %s@%d", shown(m.Clients[i].Client), m.Clients[i].Attachment)
+	}
+	for _, client := range m.Left {
+		text += " -" + shown(client) + "@"
+	}
+	return text
+}
+
 // Describe writes a message between brokers as a line.
 func Describe(m overlay.Message) string {
 	switch m := m.(type) {
@@ -174,6 +207,17 @@ func Describe(m overlay.Message) string {
 		return "broken " + describeKey(m.Key)
 	case *overlay.LinkState:
 		return fmt.Sprintf("state of %s %v", m.Broker, m.Neighbours)
+	case *overlay.BulletinMessage:
+		return describeBulletin(m)
+	case *overlay.KnownMessage:
+		text := "knows"
+		if m.All {
+			text += " only"
+		}
+		for _, k := range m.Brokers {
+			text += fmt.Sprintf(" %s.%d", k.Broker, k.Version%100_000_000_000)
+		}
+		return text
 	case *overlay.RoutedMessage:
 		switch body := m.Body.(type) {
 		case *overlay.Watch:

@@ -161,10 +161,15 @@ type cluster struct {
 	starts func(x *broker, records []overlay.Record) // before a broker starts with them; nil: nothing is done
 	steps  func(x *broker, in overlay.Input)         // has a broker take an input in, and looks at what it does; nil: it just does
 
-	forgetful bool                             // nothing is stored: no broker will be started again
-	epochs    map[overlay.Key]overlay.Epoch    // of the sets in local registries
-	held      map[int][]overlay.Input          // what waits for brokers that stand still (SIGSTOP)
-	behind    map[*overlay.Subscription]*asked // that were asked for behind a hello that was made without them
+	forgetful bool                               // nothing is stored: no broker will be started again
+	epochs    map[overlay.Key]overlay.Epoch      // of the sets in local registries
+	twins     map[int]bool                       // brokers that read a robot of the same name
+	refused   map[int]map[string]bool            // by broker: its robots whose name is another's
+	claims    map[int]map[string]overlay.Instant // as brokers have stored them
+	carried   map[[2]int]map[bulletin]bool       // bulletins' versions that each way has carried; nil: not counted
+	stood     map[int]int                        // for how many periods brokers stand still, with a registry at every broker
+	held      map[int][]overlay.Input            // what waits for brokers that stand still (SIGSTOP)
+	behind    map[*overlay.Subscription]*asked   // that were asked for behind a hello that was made without them
 }
 
 // names are those of the first brokers.
@@ -182,7 +187,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{}, intruders: map[overlay.Conn]bool{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
-		tested: map[int][]tested{}, trace: newDigest, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
+		tested: map[int][]tested{}, trace: newDigest, stood: map[int]int{}, twins: map[int]bool{}, refused: map[int]map[string]bool{}, claims: map[int]map[string]overlay.Instant{}, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
 		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{}, heard: map[int]map[overlay.BrokerID]bool{}, last: map[int]int{},
 	}
 	for i := range n {
@@ -207,7 +212,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	x := c.brokers[i]
 	cfg := c.cfg
-	cfg.ID, cfg.Registry, cfg.URL = x.name, brokerName(c.registry), "ws://"+string(x.name)
+	cfg.ID, cfg.Registry, cfg.URL = x.name, c.registryOf(), "ws://"+string(x.name)
 	if x.b != nil {
 		x.before = added(x.before, x.b.Stats())
 	}
@@ -223,6 +228,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	x.b, x.records, x.installs, x.sets, x.sessions = b, slices.Clone(records), nil, nil, map[int]uint64{}
 	x.stored = slices.DeleteFunc(x.stored, func(n int) bool { return n > len(records) })
 	x.restored = records != nil
+	c.restoreClaims(i, records)
 	if records == nil {
 		c.keyOf[i] = map[overlay.Handle]overlay.Key{}
 	} else {
@@ -232,6 +238,21 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	if c.appeared[i] {
 		c.advertise(i)
 	}
+	delete(c.refused, i)
+	if c.twins[i] {
+		c.advertiseTwin(i)
+	}
+}
+
+// every reports whether each broker has the registry.
+func (c *cluster) every() bool { return c.cfg.Mode == overlay.ModeEvery }
+
+// registryOf returns the broker that holds the registry; "" if each does.
+func (c *cluster) registryOf() overlay.BrokerID {
+	if c.every() {
+		return ""
+	}
+	return brokerName(c.registry)
 }
 
 func (c *cluster) advertise(i int) {
@@ -371,6 +392,10 @@ func (c *cluster) carryOut(x *broker, out overlay.Output) {
 			c.said = append(c.said, fmt.Sprintf("%s: call %d: %s", x.name, o.Call, o.Body))
 		}
 	case *overlay.RobotRefused:
+		if c.refused[x.id] == nil {
+			c.refused[x.id] = map[string]bool{}
+		}
+		c.refused[x.id][o.Robot] = o.Refused
 		switch {
 		case o.Refused:
 			c.said = append(c.said, fmt.Sprintf("%s: %s is refused, it is %s's", x.name, o.Robot, o.Holder))
@@ -393,6 +418,7 @@ func (c *cluster) send(x *broker, link overlay.Link, messages []overlay.Message)
 		return
 	}
 	c.crossesOnce(link.Neighbour, messages)
+	c.floodsOnce(x.out[at], messages)
 	parts := 0
 	for part := range overlay.Parts(messages, cmp.Or(c.cfg.ReplayBytes, overlay.ReplayBytes)) {
 		c.frames++

@@ -29,14 +29,18 @@ func TestMain(m *testing.M) {
 }
 
 var kinds = []struct {
-	name  string
-	kind  Kind
+	name string
+	Config
 	marks []string // hard cases that the schedules must reach
 }{
-	{"no faults", NoFaults, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "notified with messages", "robot up", "robot away", "robot overflow"}},
-	{"faults", Faults, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "intruders", "taken over", "repeated", "out of reach"}},
-	{"old store", OldStore, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "paused", "went back", "ends"}},
-	{"amnesia", Amnesia, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "intruders", "taken over", "paused", "stores lost", "stores torn", "ends"}},
+	{"no faults", Config{Kind: NoFaults}, []string{"notified", "skipped", "gaps", "warned", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "notified with messages", "robot up", "robot away", "robot overflow"}},
+	{"faults", Config{Kind: Faults}, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "intruders", "taken over", "repeated", "out of reach"}},
+	{"old store", Config{Kind: OldStore}, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "paused", "went back", "ends"}},
+	{"amnesia", Config{Kind: Amnesia}, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "intruders", "taken over", "paused", "stores lost", "stores torn", "ends"}},
+	{"no faults, every", Config{Kind: NoFaults, Every: true}, []string{"notified", "skipped", "gaps", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "notified with messages", "robot up", "robot away", "robot overflow", "bulletins", "twins", "refused in the end"}},
+	{"faults, every", Config{Kind: Faults, Every: true}, []string{"notified", "skipped", "gaps", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "intruders", "taken over", "repeated", "out of reach", "parts", "served by a part", "twins", "twin's readings", "refused in the end"}},
+	{"old store, every", Config{Kind: OldStore, Every: true}, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "paused", "went back", "ends", "parts", "served by a part", "twins", "twin's readings", "refused in the end"}},
+	{"amnesia, every", Config{Kind: Amnesia, Every: true}, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "intruders", "taken over", "paused", "stores lost", "stores torn", "ends", "parts", "served by a part", "twins", "twin's readings", "refused in the end"}},
 }
 
 // known is how many schedules of each kind a run has at least; up to there
@@ -77,7 +81,7 @@ func TestSchedules(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			s := seeds{from: plan.from, count: plan.count, length: plan.length, most: plan.most, kind: k.kind, began: time.Now(), reached: map[string]int{}}
+			s := seeds{from: plan.from, count: plan.count, length: plan.length, most: plan.most, Config: k.Config, began: time.Now(), reached: map[string]int{}}
 			var running sync.WaitGroup
 			for range workers {
 				running.Go(s.run)
@@ -98,7 +102,7 @@ func TestSchedules(t *testing.T) {
 
 // seeds is what several workers run.
 type seeds struct {
-	kind   Kind
+	Config
 	from   uint64        // the first
 	count  uint64        // how many at least
 	length time.Duration // and how long; 0: no longer
@@ -135,7 +139,7 @@ func (s *seeds) run() {
 		if !more {
 			return
 		}
-		marks, wrong := twice(seed, s.kind)
+		marks, wrong := twice(seed, s.Config)
 		s.mu.Lock()
 		for m, n := range marks {
 			s.reached[m] += n
@@ -148,12 +152,16 @@ func (s *seeds) run() {
 }
 
 // twice runs a seed two times, which must do the same.
-func twice(seed uint64, kind Kind) (marks map[string]int, wrong string) {
-	r, err := Run(Seed(seed), Config{Kind: kind})
+func twice(seed uint64, cfg Config) (marks map[string]int, wrong string) {
+	r, err := Run(Seed(seed), cfg)
 	if err != nil {
-		return nil, fmt.Sprintf("seed %d: %v\n(CALLBOARD_KIND=%d CALLBOARD_SEED=%d go test -run TestSeed shows its steps)", seed, err, kind, seed)
+		every := ""
+		if cfg.Every {
+			every = "CALLBOARD_EVERY=1 "
+		}
+		return nil, fmt.Sprintf("seed %d: %v\n(%sCALLBOARD_KIND=%d CALLBOARD_SEED=%d go test -run TestSeed shows its steps)", seed, err, every, cfg.Kind, seed)
 	}
-	if again, err := Run(Seed(seed), Config{Kind: kind}); err != nil || again.Hash != r.Hash {
+	if again, err := Run(Seed(seed), cfg); err != nil || again.Hash != r.Hash {
 		return nil, fmt.Sprintf("seed %d: it runs another way the second time: %x, %x (%v)", seed, r.Hash, again.Hash, err)
 	}
 	return r.Marks, ""
@@ -171,7 +179,7 @@ func TestRapid(t *testing.T) {
 					}
 					return rapid.IntRange(0, n-1).Draw(t, "")
 				})
-				if _, err := Run(choice, Config{Kind: k.kind}); err != nil {
+				if _, err := Run(choice, k.Config); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -188,7 +196,7 @@ func TestHardSeeds(t *testing.T) {
 		OldStore: {1152, 1663, 2137, 5943, 8331, 9653, 10425, 17286, 21852, 22985, 35999, 44228, 46815, 49825},
 	} {
 		for _, seed := range seeds {
-			if _, wrong := twice(seed, kind); wrong != "" {
+			if _, wrong := twice(seed, Config{Kind: kind}); wrong != "" {
 				t.Error(wrong)
 			}
 		}
@@ -209,7 +217,7 @@ func FuzzSchedule(f *testing.F) {
 		if len(b) == 0 || len(b) > 20_000 {
 			return
 		}
-		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 4)}); err != nil {
+		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 4), Every: b[0]/4%2 == 1}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -226,7 +234,7 @@ func TestSeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	kind, _ := strconv.Atoi(os.Getenv("CALLBOARD_KIND"))
-	if _, err := Run(Seed(seed), Config{Kind: Kind(kind), Log: t.Logf}); err != nil {
+	if _, err := Run(Seed(seed), Config{Kind: Kind(kind), Every: os.Getenv("CALLBOARD_EVERY") != "", Log: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
 }

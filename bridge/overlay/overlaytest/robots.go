@@ -28,12 +28,16 @@ func (c *cluster) knows(i int, in overlay.Input) {
 	}
 	known, up := r.known, r.up
 	switch in := in.(type) {
-	case *overlay.Start, *overlay.Withdraw:
+	case *overlay.Start:
 		known, up = false, false
+	case *overlay.Withdraw:
+		if in.Robot == robotName(i) {
+			known, up = false, false
+		}
 	case *overlay.Advertise:
-		known = true
+		known = known || in.Robot == robotName(i)
 	case *overlay.RobotState:
-		if in.Device == "" && in.State != protocol.RobotOverflow {
+		if in.Robot == robotName(i) && in.Device == "" && in.State != protocol.RobotOverflow {
 			known, up = true, in.State == protocol.RobotUp
 		}
 	default:
@@ -90,6 +94,9 @@ func (p *client) toldState(s *states, m *protocol.Robot) {
 // told of it last. With faults its broker may have been out of reach.
 func (p *client) mayBeAway(s *states, m *protocol.Robot) {
 	i := slices.IndexFunc(p.c.brokers, func(x *broker) bool { return robotName(x.id) == m.Robot })
+	if i < 0 { // a twin
+		return
+	}
 	if r := p.c.robots[i]; p.c.calmRobots && r.up && r.gone <= s.knew[m.Robot] {
 		failf("%s is told that %s is away, which it has not been since the last word of it", p.name, m.Robot)
 	}
@@ -103,6 +110,9 @@ func (p *client) truthful() string {
 	}
 	for _, s := range p.judged() {
 		for _, robot := range sortedKeys(s.away) {
+			if robot == twin {
+				continue
+			}
 			return "it takes " + robot + " for away"
 		}
 		if !p.c.calmRobots || p.anonymous || p.lists { // what was written in vain may have been the word
@@ -170,23 +180,31 @@ func (p *client) hasHad(n *overlay.Notify) {
 // hearRobots notes of which source brokers' robots a broker is told.
 func (c *cluster) hearRobots(i int, messages []overlay.Message) {
 	for _, m := range messages {
-		r, routed := m.(*overlay.RoutedMessage)
-		if !routed || r.To != brokerName(i) {
+		var of overlay.BrokerID
+		switch m := m.(type) {
+		case *overlay.BulletinMessage:
+			of = m.Broker
+		case *overlay.RoutedMessage:
+			if robots, are := m.Body.(*overlay.Robots); are && m.To == brokerName(i) {
+				of = cmp.Or(robots.Of, m.From)
+			}
+		}
+		if of == "" {
 			continue
 		}
-		if robots, are := r.Body.(*overlay.Robots); are {
-			if c.heard[i] == nil {
-				c.heard[i] = map[overlay.BrokerID]bool{}
-			}
-			c.heard[i][cmp.Or(robots.Of, r.From)] = true
+		if c.heard[i] == nil {
+			c.heard[i] = map[overlay.BrokerID]bool{}
 		}
+		c.heard[i][of] = true
 	}
 }
 
-// heardBy reports whether any of some brokers has heard of a source broker's robots.
+// heardBy reports whether any of some brokers has heard of a source broker's robots,
+// and with a registry at every broker has not forgotten that broker since.
 func (c *cluster) heardBy(brokers map[int]bool, source int) bool {
 	for i := range brokers {
-		if c.heard[i][brokerName(source)] {
+		reader, _ := c.brokers[i].b.Reader(robotName(source))
+		if c.heard[i][brokerName(source)] && (!c.every() || reader != "") {
 			return true
 		}
 	}

@@ -22,8 +22,9 @@ const (
 
 // Config says what schedules to run.
 type Config struct {
-	Kind Kind
-	Log  func(string, ...any) // every step; nil: none
+	Kind  Kind
+	Every bool                 // each broker has the registry
+	Log   func(string, ...any) // every step; nil: none
 
 	// Warm holds each broker that starts again against one that has followed
 	// record by record: both get the same inputs from then on, and must do the same.
@@ -71,6 +72,7 @@ func Run(choice Choice, cfg Config) (result Result, err error) {
 	s.run()
 	if s.faults {
 		s.outOfReach()
+		s.worksAlone()
 	}
 	s.finale()
 	return Result{Hash: uint64(s.trace), Marks: s.marks, Stats: s.stats()}, nil
@@ -91,7 +93,10 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		add(linkOf(choice.Intn(n), choice.Intn(n)))
 	}
 	s := &schedule{kind: cfg.Kind, faults: cfg.Kind != NoFaults}
-	oc := overlay.Config{Inbox: overlay.Limits{Keep: 100_000 * overlay.Second}}
+	oc := overlay.Config{Mode: overlay.ModeOne, Inbox: overlay.Limits{Keep: 100_000 * overlay.Second}}
+	if cfg.Every {
+		oc.Mode = overlay.ModeEvery
+	}
 	if cfg.Kind == Amnesia {
 		oc.Inbox.Keep = []overlay.Duration{5 * overlay.Second, 12 * overlay.Second}[choice.Intn(2)]
 	}
@@ -123,6 +128,11 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		}
 	}
 	slices.Sort(s.sources)
+	if s.every() && len(s.sources) > 1 && choice.Intn(3) == 0 {
+		for _, i := range s.sources {
+			s.toggleTwin(i)
+		}
+	}
 	if s.kind == OldStore {
 		s.older = pick(choice, s.sources)
 	}
@@ -224,6 +234,7 @@ func (s *schedule) period() {
 	for i := range left {
 		left[i] = i
 	}
+	s.breakStill()
 	for len(left) > 0 {
 		at := s.choice.Intn(len(left))
 		s.step(left[at], &overlay.Tick{})
@@ -236,6 +247,9 @@ func (s *schedule) run() {
 	haste, pace := []int{50, 300, 1500}[s.choice.Intn(3)], []int{500, 3000}[s.choice.Intn(2)]
 	if !s.faults || s.choice.Intn(4) > 0 { // links are known before the first client comes
 		s.settle()
+		if !s.faults {
+			s.carried = map[[2]int]map[bulletin]bool{}
+		}
 	}
 	for _, p := range s.clients {
 		p.attach(s.choice.Intn(len(s.brokers)))
@@ -250,10 +264,16 @@ func (s *schedule) run() {
 		case u < haste*3/2:
 			s.period()
 		case u < haste*16/10:
-			s.registryUp = !s.registryUp
-			s.away++
+			if !s.every() {
+				s.registryUp = !s.registryUp
+				s.away++
+			} else if s.faults {
+				s.part()
+			}
 		case u < haste*17/10:
-			if i := pick(s.choice, s.sources); s.choice.Intn(2) == 0 {
+			if i := pick(s.choice, s.sources); s.every() && s.choice.Intn(3) == 0 {
+				s.toggleTwin(i)
+			} else if s.choice.Intn(2) == 0 {
 				s.appear(i)
 			} else {
 				s.robotState(i, []string{protocol.RobotAway, protocol.RobotUp, protocol.RobotOverflow}[s.choice.Intn(3)])
@@ -261,7 +281,9 @@ func (s *schedule) run() {
 		case u < haste*22/10 && s.faults:
 			s.fault()
 		case u < haste*22/10+pace:
-			s.publish(pick(s.choice, s.sources))
+			i := pick(s.choice, s.sources)
+			s.publish(i)
+			s.readTwin(i)
 		default:
 			if !s.move() {
 				s.publish(pick(s.choice, s.sources))

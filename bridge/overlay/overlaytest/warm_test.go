@@ -61,7 +61,7 @@ func (c *cluster) followAll() {
 
 func (c *cluster) follower(x *broker, records []overlay.Record) *overlay.Broker {
 	cfg := c.cfg
-	cfg.ID, cfg.Registry, cfg.URL = x.name, brokerName(c.registry), "ws://"+string(x.name)
+	cfg.ID, cfg.Registry, cfg.URL = x.name, c.registryOf(), "ws://"+string(x.name)
 	b, err := overlay.New(cfg)
 	if err != nil {
 		failf("%v", err)
