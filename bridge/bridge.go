@@ -137,6 +137,7 @@ func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *metric.Set) (*node
 			Heartbeat:     duration(c.Broker.Heartbeat),
 			Brokers:       []protocol.BrokerURL{{ID: c.Broker.ID, URL: b.WebSocketURL()}},
 			URL:           b.WebSocketURL(),
+			Mode:          overlay.Mode(c.Registry.Mode),
 			Registry:      overlay.BrokerID(c.Registry.Broker),
 			Subscriptions: c.Limits.ClientSubscriptions,
 			Clients:       c.Limits.Clients,

@@ -21,6 +21,7 @@ func (b *Bridge) newLinks() error {
 		Self:       overlay.BrokerID(c.Broker.ID),
 		Neighbours: neighbours(c.Neighbours),
 		Heartbeat:  time.Duration(c.Broker.Heartbeat * float64(time.Second)),
+		Registry:   overlay.Mode(c.Registry.Mode),
 		Handler:    b.node.Neighbours(),
 		Logger:     b.config.Logger,
 	}

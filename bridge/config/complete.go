@@ -20,7 +20,10 @@ func (c *Config) Complete() {
 	if c.Limits.Memory == 0 {
 		c.Limits.Memory = machineMemory() / 2
 	}
-	if c.Registry.Broker == "" {
+	if c.Registry.Mode == "" {
+		c.Registry.Mode = RegistryOne
+	}
+	if c.Registry.Broker == "" && c.Registry.Mode == RegistryOne {
 		c.Registry.Broker = c.Broker.ID
 	}
 	for i := range c.Players {

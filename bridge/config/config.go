@@ -88,7 +88,16 @@ type Neighbour struct {
 }
 
 // Registry is the table [registry].
-type Registry struct{ Broker string } // the broker that holds it; default: this one
+type Registry struct {
+	Mode   string // RegistryOne or RegistryEvery, the same in a whole network; default RegistryOne
+	Broker string // the broker that holds it; default: this one. With RegistryEvery ""
+}
+
+// Modes of the registry.
+const (
+	RegistryOne   = "one"   // one broker holds it
+	RegistryEvery = "every" // each broker does
+)
 
 // Beacon is the table [beacon]: how the broker is announced on the network.
 type Beacon struct {

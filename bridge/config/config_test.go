@@ -114,7 +114,7 @@ func TestExample(t *testing.T) {
 		},
 		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801", Compress: true}},
 		Beacon:     Beacon{Announce: false, Group: "239.1.2.3:8802", Interfaces: []string{"eth0"}},
-		Registry:   Registry{Broker: "b1"},
+		Registry:   Registry{Mode: "one", Broker: "b1"},
 		Gateway:    Gateway{Listen: "127.0.0.1:7000"},
 		Zones:      map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}, {0, 1}}},
 		Tokens:     []Token{{Name: "lab", SecretFile: in("lab.token"), Secret: "s3cret", Robots: []string{"r*"}, May: []string{"subscribe", "command"}}},
@@ -143,7 +143,7 @@ secret_file = "lab.token"
 	}
 	want := Default()
 	want.Limits.Memory = machineMemory() / 2
-	want.Broker.ID, want.Broker.Data, want.Registry.Broker = "b9", "/state/callboard/b9", "b9"
+	want.Broker.ID, want.Broker.Data, want.Registry = "b9", "/state/callboard/b9", Registry{Mode: RegistryOne, Broker: "b9"}
 	for _, p := range [][2]string{{"localhost:6665", "port-6665"}, {"[::1]:7000", "port-7000"}, {"lab:6665", "lab:6665"}} {
 		want.Players = append(want.Players, Player{Address: p[0], Robot: p[1], Devices: []string{"*"}})
 	}
@@ -300,6 +300,10 @@ id = "b6"`, `3:1: neighbour[0].id: "b5" is this broker itself; expected another 
 2:112: broker.origins[6]: "ws://h" is no origin of a page; expected https://HOST or https://HOST:PORT
 2:122: broker.origins[7]: "https://" is no origin of a page; expected https://HOST or https://HOST:PORT`},
 		{"registry", "[broker]\nid = \"b5\"\n[registry]\nbroker = \"b1\"", `4:1: registry.broker: "b1" is unknown: this broker has no neighbour to reach it by; expected "b5" or a [[neighbour]]`},
+		{"registry at every broker", "[registry]\nmode = \"every\"", ``},
+		{"registry at every broker and at one", "[registry]\nmode = \"every\"\nbroker = \"b1\"", `3:1: registry.broker: contradicts registry.mode = "every", with which each broker holds the registry; expected either`},
+		{"mode", "[registry]\nmode = \"all\"", `2:1: registry.mode: "all" is no mode of the registry; expected "one" (one broker holds it) or "every" (each broker does)`},
+		{"mode of another type", "[registry]\nmode = 1", `2:1: registry.mode: is the integer 1; expected a string`},
 		{"gateway in the way", "[broker]\nlisten = \"127.0.0.1:7001\"\n[gateway]\nlisten = \"127.0.0.1:7000\"\n[[player]]\naddress = \"a:1\"\n[[player]]\naddress = \"b:1\"", `4:1: gateway.listen: takes the ports 7000 to 7001, one for each robot, and 7001 is broker.listen; expected ports of its own`},
 		{"gateway too high", "[gateway]\nlisten = \"127.0.0.1:65535\"\n[[player]]\naddress = \"a:1\"\n[[player]]\naddress = \"b:1\"", `2:1: gateway.listen: "127.0.0.1:65535" leaves 1 ports for 2 robots; expected a lower port`},
 		{"gateway for all", "[gateway]\nlisten = \"0.0.0.0:7000\"", `2:1: warning: gateway.listen: "0.0.0.0:7000" can be reached from other machines, and Player's protocol knows no tokens: everyone may drive the robots; expected a loopback address`},

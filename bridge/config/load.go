@@ -169,7 +169,10 @@ func (r *reader) document(t *table, c *Config) {
 		t.boolean("compress", &n.Compress)
 		c.Neighbours = append(c.Neighbours, n)
 	})
-	t.sub("registry", func(t *table) { t.text("broker", &c.Registry.Broker) })
+	t.sub("registry", func(t *table) {
+		t.text("mode", &c.Registry.Mode)
+		t.text("broker", &c.Registry.Broker)
+	})
 	t.sub("beacon", func(t *table) {
 		t.boolean("announce", &c.Beacon.Announce)
 		t.text("group", &c.Beacon.Group)

@@ -176,8 +176,19 @@ func (k *checks) neighbours() {
 			k.proven(key+".address", n)
 		}
 	}
-	registry := k.c.Registry.Broker
-	if registry == own {
+	k.registry()
+}
+
+func (k *checks) registry() {
+	own, registry := k.c.Broker.ID, k.c.Registry.Broker
+	switch mode := k.c.Registry.Mode; {
+	case mode != RegistryOne && mode != RegistryEvery:
+		k.say("registry.mode", fmt.Sprintf("%q is no mode of the registry; expected %q (one broker holds it) or %q (each broker does)", mode, RegistryOne, RegistryEvery))
+		return
+	case mode == RegistryEvery && registry != "":
+		k.say("registry.broker", fmt.Sprintf("contradicts registry.mode = %q, with which each broker holds the registry; expected either", RegistryEvery))
+		return
+	case mode == RegistryEvery, registry == own:
 		return
 	}
 	if what := idProblem(registry); what != "" {

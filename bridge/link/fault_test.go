@@ -126,6 +126,7 @@ func TestRefusedConnections(t *testing.T) {
 		{"an unknown broker", [][]byte{helloPiece(func(h *hello) { h.ID = "b9" })}, `broker "b9" is no neighbour of broker "b2"`, "no neighbour"},
 		{"no id", [][]byte{helloPiece(func(h *hello) { h.ID = "" })}, "an id of 0 bytes", "an id of"},
 		{"the wrong broker", [][]byte{helloPiece(func(h *hello) { h.To = "b7" })}, `it wants broker "b7"; this is "b2"`, "b7"},
+		{"another mode of the registry", [][]byte{helloPiece(func(h *hello) { h.Registry = "every" })}, `broker "b1" has registry.mode = "every", and broker "b2" has "one"`, "expected one mode in a whole network"},
 		{"the higher id", [][]byte{helloPiece(func(h *hello) { h.ID = "b3" })}, `broker "b3" waits to be dialed`, "waits to be dialed"},
 		{"tiny frames", [][]byte{helloPiece(func(h *hello) { h.MaxFrame = 10 })}, "it takes frames of up to 10 bytes", "10 bytes"},
 		{"no heartbeat", [][]byte{helloPiece(func(h *hello) { h.Heartbeat = 1 << 60 })}, "its heartbeat is", "heartbeat"},
@@ -178,6 +179,7 @@ func TestWrongAnswers(t *testing.T) {
 		{"another broker", `it is broker "b3"; expected "b2"`, helloPiece(func(h *hello) { h.ID, h.To = "b3", "b1" })},
 		{"for another", `it wants broker "b5"; this is "b1"`, helloPiece(func(h *hello) { h.ID, h.To = "b2", "b5" })},
 		{"another version", "version 7; expected", helloPiece(func(h *hello) { h.Version = 7 })},
+		{"another mode of the registry", `broker "b2" has registry.mode = "every", and broker "b1" has "one"; expected one mode in a whole network`, helloPiece(func(h *hello) { h.ID, h.To, h.Registry = "b2", "b1", "every" })},
 		{"refused", "it refuses: who are you", textPiece(pieceRefuse, "who are you")},
 		{"cut", "handshake: in a piece of", helloPiece(nil)[:20]},
 	} {

@@ -2,6 +2,7 @@ package link
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type hello struct {
 	MaxFrame  uint64 `cbor:"max_frame"` // longest frame that the sender takes, bytes
 	Heartbeat uint64 `cbor:"heartbeat"` // longest silence of the sender, µs
 	Compress  bool   `cbor:"compress"`  // the sender asks for compression
+	Registry  string `cbor:"registry"`  // the sender's overlay.Mode, "one" if left out
 }
 
 var (
@@ -78,6 +80,7 @@ func (l *Links) hello(to Neighbour, attempt uint64) []byte {
 	content, err := helloEncoding.Marshal(hello{
 		Protocol: Protocol, Version: Version, Format: frame.Format(), ID: string(l.cfg.Self), To: string(to.ID), Attempt: attempt,
 		MaxFrame: uint64(l.cfg.MaxFrame), Heartbeat: uint64(l.cfg.Heartbeat.Microseconds()), Compress: l.compresses(to),
+		Registry: string(l.cfg.Registry),
 	})
 	if err != nil {
 		panic(err) // a flat struct of texts and numbers
@@ -181,7 +184,7 @@ func (o *opening) greet(l *Links, n Neighbour, attempt uint64) (hello, error) {
 	}
 	h, err := decodeHello(content)
 	if err == nil {
-		err = o.checkIDs(l, h, n)
+		err = o.checkPeer(l, h, n)
 	}
 	if err != nil {
 		o.answer(err)
@@ -215,7 +218,7 @@ func (o *opening) welcome(l *Links) (*peer, hello, error) {
 	case p.dials():
 		err = refuse("broker %q waits to be dialed, since its id is not the lower one", h.ID)
 	default:
-		if err = o.checkIDs(l, h, n); err == nil {
+		if err = o.checkPeer(l, h, n); err == nil {
 			err = p.stale(h.Attempt)
 		}
 	}
@@ -230,12 +233,17 @@ func (o *opening) welcome(l *Links) (*peer, hello, error) {
 	return p, h, err
 }
 
-func (o *opening) checkIDs(l *Links, h hello, n Neighbour) error {
+// checkPeer refuses a neighbour that is another than the one expected, or that
+// goes by other rules.
+func (o *opening) checkPeer(l *Links, h hello, n Neighbour) error {
 	switch {
 	case h.ID != string(n.ID):
 		return refuse("it is broker %q; expected %q", h.ID, n.ID)
 	case h.To != string(l.cfg.Self):
 		return refuse("it wants broker %q; this is %q", h.To, l.cfg.Self)
+	}
+	if mode := cmp.Or(h.Registry, string(overlay.ModeOne)); mode != string(l.cfg.Registry) {
+		return refuse("broker %q has registry.mode = %.64q, and broker %q has %q; expected one mode in a whole network", h.ID, mode, l.cfg.Self, l.cfg.Registry)
 	}
 	if err := l.cfg.Transport.Verify(o.conn, n); err != nil {
 		return refuse("%v", err)

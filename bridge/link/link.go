@@ -43,6 +43,7 @@ type Config struct {
 	DialMin    time.Duration    // back-off between attempts to dial, from; default 0.1 s
 	DialMax    time.Duration    // and up to; default 5 s
 	Handshake  time.Duration    // longest time of dialing with handshake; default 5 s
+	Registry   overlay.Mode     // of the network: a neighbour of another one is refused; default overlay.ModeOne
 	Compress   bool             // ask for compression of all links; done if both sides ask
 	QueueBytes int              // what may wait to be sent to a neighbour; when more does, the session ends; default 64 MiB
 	MaxFrame   int              // longest frame taken from a neighbour, bytes; default 128 MiB
@@ -90,6 +91,7 @@ func (cfg *Config) complete() error {
 	if cfg.Transport == nil {
 		cfg.Transport = TCP{}
 	}
+	setDefault(&cfg.Registry, overlay.ModeOne)
 	setDefault(&cfg.Heartbeat, time.Second)
 	setDefault(&cfg.Deadline, 3*cfg.Heartbeat)
 	setDefault(&cfg.DialMin, 100*time.Millisecond)

@@ -39,7 +39,8 @@ type Broker struct {
 	ID            string      `json:"id"`
 	URL           string      `json:"url"`
 	Source        string      `json:"source"`
-	Registry      string      `json:"registry"` // the broker that holds the registry
+	RegistryMode  string      `json:"registry_mode"` // "one" or "every"
+	Registry      string      `json:"registry"`      // the broker that holds the registry; "" if each does
 	Robots        int         `json:"robots"`
 	Up            int         `json:"up"` // robots that are not away
 	Clients       int         `json:"clients"`
@@ -295,10 +296,13 @@ func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []ov
 	var clients []overlay.ClientInfo
 	var routes []overlay.RouteInfo
 	b := Broker{
-		ID: string(n.config.Overlay.ID), URL: n.config.URL, Registry: string(n.config.Overlay.Registry), Links: []string{},
+		ID: string(n.config.Overlay.ID), URL: n.config.URL, Links: []string{},
+		RegistryMode: string(cmp.Or(n.config.Overlay.Mode, overlay.ModeOne)), Registry: string(n.config.Overlay.Registry),
 		Neighbours: n.neighbours(), Coverage: n.config.Coverage, Sessions: []Session{}, Routes: []Route{},
 	}
-	b.Registry = cmp.Or(b.Registry, b.ID)
+	if b.RegistryMode == string(overlay.ModeOne) {
+		b.Registry = cmp.Or(b.Registry, b.ID)
+	}
 	if err := n.ask(ctx, func() {
 		stats, b.Source, states, b.RouteCount = n.broker.Stats(), n.broker.Source(), n.broker.LinkStates(), n.broker.RouteCount()
 		clients, routes = n.broker.Clients(), n.broker.Routes()

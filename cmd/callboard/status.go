@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"callboard/bridge/node"
+	"callboard/bridge/overlay"
 	callboard "callboard/clients/go"
 	"callboard/subscribe/protocol"
 
@@ -218,13 +219,24 @@ type sums struct {
 	subscriptions   int
 	waiting         int
 	lost            uint64
+	registry        string // the broker that holds the registry, or everyBroker
 }
+
+// everyBroker is said where each broker holds the registry.
+const everyBroker = string(overlay.ModeEvery)
 
 func sumUp(brokers []node.Broker, robots []node.Robot, clients table, subscriptions []node.Subscription) sums {
 	s := sums{brokers: len(brokers), robots: len(robots), clients: len(clients.rows), subscriptions: len(subscriptions)}
 	for _, b := range brokers {
 		if b.Source == "" {
 			s.silent++
+		}
+		switch {
+		case s.registry != "":
+		case b.RegistryMode == string(overlay.ModeEvery):
+			s.registry = everyBroker
+		default:
+			s.registry = b.Registry
 		}
 		s.waiting += b.Waiting
 		s.lost += b.Lost
@@ -250,14 +262,22 @@ func (s sums) words() string {
 		}
 		return fmt.Sprintf(" (%d %s)", n, what)
 	}
+	registry := ""
+	switch {
+	case s.brokers < 2:
+	case s.registry == everyBroker:
+		registry = ", the registry at every broker"
+	case s.registry != "":
+		registry = ", the registry at " + s.registry
+	}
 	return plural(s.brokers, "broker") + some(s.silent, "silent") + ", " +
 		plural(s.robots, "robot") + some(s.down, "away") + ", " +
 		plural(s.clients, "client") + some(s.away, "away") + ", " +
-		fmt.Sprintf("%s, %d waiting, %d lost", plural(s.subscriptions, "subscription"), s.waiting, s.lost)
+		fmt.Sprintf("%s, %d waiting, %d lost", plural(s.subscriptions, "subscription"), s.waiting, s.lost) + registry
 }
 
 // fields returns the sums as a line for programs.
 func (s sums) fields() string {
-	return fmt.Sprintf("summary brokers=%d silent=%d robots=%d away=%d clients=%d clients_away=%d subscriptions=%d waiting=%d lost=%d",
-		s.brokers, s.silent, s.robots, s.down, s.clients, s.away, s.subscriptions, s.waiting, s.lost)
+	return fmt.Sprintf("summary brokers=%d silent=%d robots=%d away=%d clients=%d clients_away=%d subscriptions=%d waiting=%d lost=%d registry=%s",
+		s.brokers, s.silent, s.robots, s.down, s.clients, s.away, s.subscriptions, s.waiting, s.lost, dash(s.registry))
 }

@@ -53,7 +53,7 @@ func TestStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `summary brokers=3 silent=1 robots=4 away=3 clients=2 clients_away=1 subscriptions=3 waiting=4 lost=2
+	want := `summary brokers=3 silent=1 robots=4 away=3 clients=2 clients_away=1 subscriptions=3 waiting=4 lost=2 registry=b1
 broker b1 url=ws://x/ws robots=2 up=1 clients=2 attached=1 subscriptions=3 routes=1 waiting=4 lost=2 memory=123MB/8.0GB disk=2.5MB/8.0GB links=b2,b3 note="here,registry,inboxes gave way"
 broker b2 url=ws://y/ws robots=0 up=0 clients=0 attached=0 subscriptions=0 routes=0 waiting=0 lost=0 memory=- disk=- links=b1 note=-
 broker b3 url=- robots=- up=- clients=- attached=- subscriptions=- routes=- waiting=- lost=- memory=- disk=- links=- note="out of reach"

@@ -200,7 +200,7 @@ export class Diagram {
     if (b) {
       const page = pageOf(b.url);
       if (page) facts.push(["Page", b.here ? "this one" : h("a", { href: page }, page)]);
-      if (b.registry) facts.push(["Registry", "is here"]);
+      if (b.registry) facts.push(["Registry", b.registry]);
       facts.push(["Links", b.links.join(", ") || "none up"]);
       for (const n of b.neighbours) if (!n.up && n.problem) facts.push([n.id, n.problem]);
       facts.push(["Routes", count(b.routeCount)], ["Waiting", plural(b.waiting, "notification")]);

@@ -29,7 +29,7 @@ export class Network extends Emitter {
     const all = (objects ?? []).filter((o) => typeof o?.id === "string");
     all.sort((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }));
     this.#brokers = new Map(all.map((o, i) => [o.id, {
-      id: o.id, url: o.url ?? "", here: o.here === true, error: o.error ?? "", colour: i, registry: o.registry === o.id,
+      id: o.id, url: o.url ?? "", here: o.here === true, error: o.error ?? "", colour: i, registry: o.registry_mode === "every" ? "at every broker" : o.registry === o.id ? "is here" : "",
       robots: o.robots ?? 0, attached: o.attached ?? 0, subscriptions: o.subscriptions ?? 0, waiting: o.waiting ?? 0, lost: o.lost ?? 0, routeCount: o.route_count ?? 0,
       links: o.links ?? [], neighbours: o.neighbours ?? [], routes: o.routes ?? [], coverage: polygon(o.coverage),
     }]));
