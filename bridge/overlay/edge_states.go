@@ -110,6 +110,9 @@ func (b *edge) settleStates(s *session) {
 	for _, d := range due {
 		id, robot := d[0], d[1]
 		st := s.states[id][robot]
+		if st == nil { // given again for one before it
+			continue
+		}
 		if st.over != 0 {
 			b.askAgain(s, b.rosters[st.source], robot)
 		} else if !s.unsent(st.source) {
