@@ -51,7 +51,7 @@ func TestTypes(t *testing.T) {
 // TestInstalls: pip takes the folder as it is.
 func TestInstalls(t *testing.T) {
 	program := python(t)
-	if exec.Command(program, "-c", "import pip, setuptools, wheel").Run() != nil {
+	if exec.Command(program, "-c", "import setuptools, wheel, pip").Run() != nil {
 		t.Skip("this Python has no pip, setuptools and wheel: apt-get install python3-pip python3-wheel")
 	}
 	source, target := filepath.Join(t.TempDir(), "source"), t.TempDir()
