@@ -29,6 +29,13 @@ func TestMain(m *testing.M) {
 		drive()
 		return
 	}
+	if path := os.Getenv(serving); path != "" {
+		if err := serve(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 

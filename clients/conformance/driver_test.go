@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,32 +21,32 @@ import (
 // library is a client library, with what runs its driver.
 type library struct {
 	name    string
-	command func(t *testing.T) *exec.Cmd // skips the test if its tools are missing
+	command func() (*exec.Cmd, error) // an error says which tools are missing
+}
+
+// there returns an error if the library cannot be run here.
+func (l library) there() error {
+	_, err := l.command()
+	return err
 }
 
 // libraries are all that there are.
 var libraries = []library{
-	{"go", func(t *testing.T) *exec.Cmd {
+	{"go", func() (*exec.Cmd, error) {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), driving+"=1")
-		return cmd
+		return cmd, nil
 	}},
-	{"js", func(t *testing.T) *exec.Cmd {
-		flags, err := nodeFlags()
-		if err != nil {
-			t.Skip(err)
-		}
-		return exec.Command("node", append(flags, "../js/testdata/driver.js")...)
-	}},
-	{"python", func(t *testing.T) *exec.Cmd {
-		python, err := pythonProgram()
-		if err != nil {
-			t.Skip(err)
-		}
-		cmd := exec.Command(python, "../python/testdata/driver.py")
-		cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
-		return cmd
-	}},
+	{"js", func() (*exec.Cmd, error) { return nodeCommand("../js/testdata/driver.js") }},
+	{"python", func() (*exec.Cmd, error) { return pythonCommand("../python/testdata/driver.py") }},
+}
+
+func nodeCommand(file string) (*exec.Cmd, error) {
+	flags, err := nodeFlags()
+	if err != nil {
+		return nil, err
+	}
+	return exec.Command("node", append(slices.Clone(flags), file)...), nil
 }
 
 // pythonProgram returns the Python that has what the library needs.
@@ -69,6 +70,16 @@ var nodeFlags = sync.OnceValues(func() ([]string, error) {
 	return nil, errors.New("there is no node here that has a WebSocket: apt-get install nodejs (20 or later)")
 })
 
+func pythonCommand(file string) (*exec.Cmd, error) {
+	program, err := pythonProgram()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, file)
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	return cmd, nil
+}
+
 // driver is a program that has one client of a library. It reads a configuration
 // and then what to do, a JSON object a line, and prints what comes of it in the
 // same way.
@@ -83,7 +94,11 @@ type driver struct {
 
 func (l library) start(t *testing.T, configuration object) *driver {
 	t.Helper()
-	d := &driver{cmd: l.command(t), events: make(chan object, 1<<16), results: make(chan object, 1<<10), end: make(chan object, 1)}
+	cmd, err := l.command()
+	if err != nil {
+		t.Skip(err)
+	}
+	d := &driver{cmd: cmd, events: make(chan object, 1<<16), results: make(chan object, 1<<10), end: make(chan object, 1)}
 	d.cmd.Stderr = t.Output()
 	in, err := d.cmd.StdinPipe()
 	if err != nil {

@@ -86,6 +86,7 @@ func drive() {
 			d.print(map[string]any{"result": c.Tag})
 		case "release":
 			close(d.held)
+			d.print(map[string]any{"result": c.Tag})
 		case "close":
 			cancel()
 		default:

@@ -97,6 +97,7 @@ async def main() -> None:
                 assert held
                 held.set()
                 held = None
+                emit({"result": m["tag"]})
             else:
                 task = asyncio.create_task(call(m))
                 calls.add(task)
