@@ -20,6 +20,7 @@ import (
 	"callboard/bridge/lograte"
 	"callboard/bridge/metric"
 	"callboard/bridge/push/callboardv1"
+	"callboard/bridge/push/foxglove"
 	"callboard/bridge/push/rosbridge"
 	"callboard/bridge/push/rosgraph"
 	"callboard/player/deadline"
@@ -146,6 +147,7 @@ func New(c Config) (*Server, error) {
 		s.config.dialects = map[string]attach.Dialect{
 			"/ws":        callboardv1.New(c.MaxSubscriptions),
 			"/rosbridge": rosbridge.New(s.graph, c.MaxSubscriptions),
+			"/foxglove":  foxglove.New(s.graph, "callboard "+c.ID, c.MaxSubscriptions),
 		}
 	}
 	s.large = semaphore.NewWeighted(s.maxLarge)

@@ -62,3 +62,44 @@ func (f *Field) example() string {
 	}
 	return "0"
 }
+
+// JSONSchema returns a JSON schema of the type's messages.
+func (t *Type) JSONSchema() string { return string(t.schema(nil)) }
+
+func (t *Type) schema(b []byte) []byte {
+	b = append(b, `{"type":"object","properties":{`...)
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, '"'), f.Name...)
+		b = append(b, `":`...)
+		switch {
+		case f.Size == Scalar:
+			b = f.schema(b)
+		case f.Type == "uint8" || f.Type == "char":
+			b = append(b, `{"type":"string","contentEncoding":"base64"}`...)
+		default:
+			b = append(f.schema(append(b, `{"type":"array","items":`...)), '}')
+		}
+	}
+	return append(b, "}}"...)
+}
+
+// schema appends that of one value.
+func (f *Field) schema(b []byte) []byte {
+	switch {
+	case f.Type == "bool":
+		return append(b, `{"type":"boolean"}`...)
+	case f.Type == "string":
+		return append(b, `{"type":"string"}`...)
+	case f.Type == "float32" || f.Type == "float64":
+		return append(b, `{"type":"number"}`...)
+	case f.Type == "time" || f.Type == "duration":
+		return append(b, `{"type":"object","properties":{"secs":{"type":"integer"},"nsecs":{"type":"integer"}}}`...)
+	case primitive(f.Type):
+		return append(b, `{"type":"integer"}`...)
+	}
+	return types[f.Type].schema(b)
+}

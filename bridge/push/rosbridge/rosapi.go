@@ -107,18 +107,10 @@ func topicsForType(c *client, args ros.Message) (any, error) {
 	return object{"topics": names}, nil
 }
 
-// nodeOf returns the node that a topic's messages come from, or go to.
-func nodeOf(r *rosgraph.Robot) string {
-	if r == nil {
-		return node
-	}
-	return "/" + r.Segment
-}
-
 func publishers(c *client, args ros.Message) (any, error) {
 	nodes := []string{}
 	if t := c.member.Find(args.Text("topic")); t != nil && t.Use != rosgraph.Velocity {
-		nodes = append(nodes, nodeOf(t.Robot))
+		nodes = append(nodes, t.Robot.Node())
 	}
 	return object{"publishers": nodes}, nil
 }
@@ -126,7 +118,7 @@ func publishers(c *client, args ros.Message) (any, error) {
 func subscribers(c *client, args ros.Message) (any, error) {
 	nodes := []string{}
 	if t := c.member.Find(args.Text("topic")); t != nil && t.Use == rosgraph.Velocity {
-		nodes = append(nodes, nodeOf(t.Robot))
+		nodes = append(nodes, t.Robot.Node())
 	}
 	return object{"subscribers": nodes}, nil
 }
@@ -136,12 +128,12 @@ type served struct{ kind, node string }
 
 // services returns all services that the client may call, by name.
 func (c *client) services() map[string]served {
-	all := map[string]served{"/republish_tfs": {"tf2_web_republisher/RepublishTFs", node}}
+	all := map[string]served{"/republish_tfs": {"tf2_web_republisher/RepublishTFs", rosgraph.Node}}
 	for name, a := range c.dialect.rosapi {
-		all["/rosapi/"+name] = served{a.kind, node}
+		all["/rosapi/"+name] = served{a.kind, rosgraph.Node}
 	}
 	for _, s := range c.member.Services() {
-		all[s.Name] = served{s.Type, nodeOf(s.Robot)}
+		all[s.Name] = served{s.Type, s.Robot.Node()}
 	}
 	return all
 }
@@ -171,10 +163,10 @@ func serviceProviders(c *client, args ros.Message) (any, error) {
 
 // nodes returns the broker and the robots.
 func (c *client) nodes() []string {
-	nodes := []string{node}
+	nodes := []string{rosgraph.Node}
 	for _, r := range c.member.Snapshot().Robots {
 		if c.member.Grant.Allows(r.Name) {
-			nodes = append(nodes, nodeOf(r))
+			nodes = append(nodes, r.Node())
 		}
 	}
 	return nodes
@@ -185,7 +177,7 @@ func nodeDetails(c *client, args ros.Message) (any, error) {
 	in, out, services := []string{}, []string{}, []string{}
 	for _, t := range c.topics() {
 		switch {
-		case nodeOf(t.Robot) != name:
+		case t.Robot.Node() != name:
 		case t.Use == rosgraph.Velocity:
 			in = append(in, t.Name)
 		default:

@@ -276,12 +276,9 @@ func (c *client) event(to attach.Messages, m any, level uint8, message string) {
 		f := s.compression.format()
 		switch s.topic.Use {
 		case rosgraph.Log:
-			c.say(to, s, f, ros.AppendLog(nil, f, rosgraph.Now(), level, node, message))
+			c.say(to, s, f, ros.AppendLog(nil, f, rosgraph.Now(), level, rosgraph.Node, message))
 		case rosgraph.Events:
 			c.say(to, s, f, text(f, protocol.AppendMessage(nil, m)))
 		}
 	}
 }
-
-// node is the name of the broker among ROS's nodes.
-const node = "/callboard"

@@ -81,6 +81,18 @@ func (r *Robot) Moves() bool { return r.has(player.InterfacePosition2D) }
 // Localized reports whether something says where the robot is on the map.
 func (r *Robot) Localized() bool { return r.has(player.InterfaceLocalize) }
 
+// Node is the name of the broker among ROS's nodes.
+const Node = "/callboard"
+
+// Node returns the name of the robot among ROS's nodes; that of no robot is the
+// broker's.
+func (r *Robot) Node() string {
+	if r == nil {
+		return Node
+	}
+	return "/" + r.Segment
+}
+
 func (r *Robot) has(i player.Interface) bool {
 	return slices.ContainsFunc(r.Devices, func(d *Device) bool { return d.Interface == i.String() })
 }
