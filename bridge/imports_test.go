@@ -95,7 +95,7 @@ var shared = map[string]string{
 }
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
-var pure = []string{"player/problem", "player/problem/lexer", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
+var pure = []string{"player/problem", "player/problem/lexer", "bridge/multicast", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
 
 // impure are the packages that a pure room may not import.
 var impure = []string{"net", "os", "sync", "net/http", "log", "log/slog", "math/rand", "context"}
