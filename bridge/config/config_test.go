@@ -269,7 +269,7 @@ robots = { a = ["*:0"], port-6665 = ["*:1"] }`, `5:1: player[1].robot: robot "po
 8:25: player[2].robots.port-6665: robot "port-6665" is there twice; expected a name of its own (the other is player[0].robot in line 1)`},
 		{"robot's name", "[[player]]\naddress = \"localhost:6665\"\nrobot = \"r*\"\n[[player]]\naddress = \"localhost:6666\"\nrobot = \"r 1\"", `3:1: player[0].robot: "r*" has a character that means something in patterns; expected a name without * ? [ \ /
 6:1: player[1].robot: "r 1" has blanks or control characters; expected a name without`},
-		{"cfg and more", "[[player]]\ncfg = \"nosuch.cfg\"\naddress = \"localhost:6665\"", `2:1: player[0].cfg: cannot be read: stat DIR/nosuch.cfg: no such file or directory; expected a file
+		{"cfg and more", "[[player]]\ncfg = \"nosuch.cfg\"\naddress = \"localhost:6665\"", `2:1: player[0].cfg: DIR/nosuch.cfg: no such file; expected a file
 3:1: player[0].address: contradicts cfg, which says it for all its robots; expected either`},
 		{"neighbours", `broker = { id = "b5", links = "127.0.0.1:1" }
 [[neighbour]]
@@ -342,7 +342,7 @@ secret_file = "nosuch.token"`, `1:1: token[0].name: is missing; expected a name
 9:1: token[2].secret_file: holds the same secret as that of token[1]; expected one of its own
 10:11: token[2].robots[0]: "[" is no pattern; expected one of path.Match, such as r* or r[0-9]
 13:1: token[3].secret_file: DIR/blank.token is empty; expected a file that holds the secret
-16:1: token[4].secret_file: cannot be read: open DIR/nosuch.token: no such file or directory; expected a file that holds the secret`},
+16:1: token[4].secret_file: DIR/nosuch.token: no such file; expected a file that holds the secret`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -388,7 +388,7 @@ player[1].robot: robot "port-6665" is there twice; expected a name of its own (t
 
 func TestLoadOfAMissingFile(t *testing.T) {
 	_, problems := Load(filepath.Join(t.TempDir(), "nosuch.toml"), nil)
-	if problems.Err() == nil || !strings.Contains(problems.Err().Error(), "nosuch.toml: cannot be read") {
+	if problems.Err() == nil || !strings.Contains(problems.Err().Error(), "nosuch.toml: no such file") {
 		t.Errorf("problems %v", problems)
 	}
 }

@@ -34,7 +34,7 @@ func Load(path string, override func(*Config)) (*Config, problem.List) {
 	}
 	text, err := regular.ReadNamed(path, maxFile)
 	if err != nil {
-		return finish(Default(), problem.List{{Place: problem.Place{File: path}, Message: fmt.Sprintf("cannot be read: %v; expected a TOML file", err)}}, override)
+		return finish(Default(), problem.List{{Place: problem.Place{File: path}, Message: problem.OfFile(err) + "; expected a TOML file"}}, override)
 	}
 	return Parse(path, string(text), override)
 }
@@ -257,7 +257,7 @@ func (r *reader) token(t *table) Token {
 func (r *reader) secret(key string, k *Token) {
 	text, err := regular.Read(k.SecretFile, maxSecret)
 	if err != nil {
-		r.problem(key, "cannot be read: %v; expected a file that holds the secret", err)
+		r.problem(key, "%s; expected a file that holds the secret", problem.OfNamedFile(k.SecretFile, err))
 		return
 	}
 	if k.Secret = strings.TrimSpace(string(text)); k.Secret == "" {

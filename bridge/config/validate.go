@@ -120,7 +120,7 @@ func (k *checks) tls() {
 		k.say("tls.client_ca", "stands without a certificate of this broker; expected tls.cert and tls.key, since both sides of a link show theirs")
 	}
 	if text, err := regular.Read(t.ClientCA, regular.MaxPEM); err != nil {
-		k.say("tls.client_ca", fmt.Sprintf("cannot be read: %v; expected a PEM file", err))
+		k.say("tls.client_ca", problem.OfNamedFile(t.ClientCA, err)+"; expected a PEM file")
 	} else if !x509.NewCertPool().AppendCertsFromPEM(text) {
 		k.say("tls.client_ca", fmt.Sprintf("%s holds no certificate; expected a PEM file", t.ClientCA))
 	}
@@ -346,7 +346,7 @@ func element(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]
 // exists says what is wrong with a file that is to be read.
 func exists(path string) string {
 	if info, err := os.Stat(path); err != nil {
-		return fmt.Sprintf("cannot be read: %v; expected a file", err)
+		return problem.OfNamedFile(path, err) + "; expected a file"
 	} else if info.IsDir() {
 		return fmt.Sprintf("%s is a directory; expected a file", path)
 	}

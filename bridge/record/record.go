@@ -36,6 +36,8 @@ type Config struct {
 	RotateSize int64         // bytes after which a new file begins; 0: never
 	RotateTime time.Duration // time after which a new file begins; 0: never
 	Duration   time.Duration // time after which the recording ends; 0: with ctx
+	// Answer is how long to wait for a first Player server to answer; 0: for ever.
+	Answer time.Duration
 	// Flush is how often what waits is handed to the operating system: a crash
 	// takes no more than what came in that time. Default 0.25 s.
 	Flush time.Duration
@@ -44,6 +46,7 @@ type Config struct {
 	QueueBytes int
 
 	Create func(name string) (File, error) // default: a file of the operating system
+	Remove func(name string) error         // default: the operating system's
 	Closed func(Part)                      // told of each file once it is complete; nil: nobody is
 	Logger *slog.Logger                    // default: none
 }
@@ -81,6 +84,9 @@ type Recorder struct {
 	log     *slog.Logger
 	disk    *disk
 	sources []*source
+
+	answered  chan struct{} // closed when a first Player server has answered
+	answering sync.Once
 
 	mu       sync.Mutex
 	writer   run.Writer
@@ -121,6 +127,9 @@ func New(c Config) (*Recorder, error) {
 			return os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		}
 	}
+	if c.Remove == nil {
+		c.Remove = os.Remove
+	}
 	if c.Closed == nil {
 		c.Closed = func(Part) {}
 	}
@@ -133,7 +142,7 @@ func New(c Config) (*Recorder, error) {
 		return nil, errors.New("record: neither a Player server nor a source is given")
 	}
 	r := &Recorder{
-		config: c, log: c.Logger, disk: newDisk(c.Closed), sessions: map[string]*session{}, told: map[player.Interface]bool{},
+		config: c, log: c.Logger, disk: newDisk(c.Closed), answered: make(chan struct{}), sessions: map[string]*session{}, told: map[player.Interface]bool{},
 	}
 	for _, s := range c.Servers {
 		one, err := newSource(r, s)
@@ -171,7 +180,8 @@ func (r *Recorder) worldBeside() error {
 func (r *Recorder) isMCAP() bool { return strings.EqualFold(filepath.Ext(r.config.Output), ".mcap") }
 
 // Run records until ctx ends, the duration has passed or the source has no
-// more, and completes the file. It may be called once.
+// more, and completes the file. Where no Player server answered it returns
+// ErrNoAnswer and leaves no file. It may be called once.
 func (r *Recorder) Run(ctx context.Context) error {
 	if r.config.Duration > 0 {
 		var cancel context.CancelFunc
@@ -194,9 +204,16 @@ func (r *Recorder) Run(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error { return r.keepTime(running) })
+	group.Go(func() error { return r.awaitAnswer(running) })
 	err := group.Wait()
 	if errors.Is(err, errEnough) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = nil
+	}
+	if err == nil && r.config.Source == nil && !r.hasAnswer() {
+		err = ErrNoAnswer
+	}
+	if errors.Is(err, ErrNoAnswer) {
+		return errors.Join(err, r.discard(disk))
 	}
 	ending := r.finish(disk)
 	switch {
@@ -206,6 +223,46 @@ func (r *Recorder) Run(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(err, ending)
+}
+
+// ErrNoAnswer ends a recording in which no Player server ever answered.
+var ErrNoAnswer = errors.New("no Player server answered")
+
+// awaitAnswer ends the recording if none answers in time.
+func (r *Recorder) awaitAnswer(ctx context.Context) error {
+	if r.config.Answer <= 0 || len(r.sources) == 0 {
+		return nil
+	}
+	patience := time.NewTimer(r.config.Answer)
+	defer patience.Stop()
+	select {
+	case <-ctx.Done():
+	case <-r.answered:
+	case <-patience.C:
+		return ErrNoAnswer
+	}
+	return nil
+}
+
+// hasAnswer reports whether a Player server has answered.
+func (r *Recorder) hasAnswer() bool {
+	select {
+	case <-r.answered:
+		return true
+	default:
+		return false
+	}
+}
+
+// discard removes the files of a recording that has nothing in it.
+func (r *Recorder) discard(disk <-chan struct{}) error {
+	r.disk.close()
+	<-disk
+	err := r.config.Remove(r.name)
+	if r.config.World != nil && !r.isMCAP() {
+		err = errors.Join(err, r.config.Remove(run.WorldName(r.config.Output)))
+	}
+	return err
 }
 
 // errEnough ends a recording whose source has no more.

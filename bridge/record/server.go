@@ -102,6 +102,7 @@ func (o *source) describe(d client.Device) *player.Device {
 // Up takes the devices of a session that begins.
 func (o *source) Up(devices []client.Device) {
 	o.told = false
+	o.recorder.answering.Do(func() { close(o.recorder.answered) })
 	o.devices = make(map[player.Addr]*player.Device, len(devices))
 	byRobot := map[string][]*player.Device{}
 	o.robots = nil

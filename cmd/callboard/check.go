@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,9 +32,11 @@ tolerate, or write wrong themselves, is a warning. Ends with 1 only for errors.`
 			"callboard check worlds/cave.world",
 			"callboard check swarm.cfg run.log run.mcap",
 			"callboard check --condition 'laser.min < 1'",
+			"callboard check --json swarm.cfg",
 		},
 		flags: []cli.Flag{
 			repeated("condition", "a condition's `TEXT` to check (repeat)"),
+			&cli.BoolFlag{Name: "json", Usage: "print an object a line: file, line, column, severity, message; at last the sums"},
 			&cli.StringFlag{Name: "config", Usage: "configuration `FILE` whose zones and limits hold for --condition"},
 		},
 		run: func(ctx context.Context, c *cli.Context) error {
@@ -42,7 +45,7 @@ tolerate, or write wrong themselves, is a warning. Ends with 1 only for errors.`
 				return usagef("FILE or --condition TEXT missing")
 			}
 			p.reading.Store(true)
-			k := &checker{p: p}
+			k := &checker{p: p, json: c.Bool("json")}
 			if len(texts) > 0 {
 				if err := k.conditions(c.String("config"), texts); err != nil {
 					return err
@@ -59,34 +62,102 @@ tolerate, or write wrong themselves, is a warning. Ends with 1 only for errors.`
 // checker prints findings and counts them.
 type checker struct {
 	p                *program
+	json             bool
 	errors, warnings int
 }
 
-func (k *checker) wrong(line string) {
-	k.errors++
-	fmt.Fprintln(k.p.stdout, line)
-}
-
-func (k *checker) warn(line string) {
-	k.warnings++
-	fmt.Fprintln(k.p.stdout, line)
+// finding is a problem as --json prints it, or what else there is to say of a
+// file.
+type finding struct {
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Offset   *int64 `json:"offset,omitempty"` // in bytes, of a file that has no lines
+	Severity string `json:"severity"`         // error, warning or note
+	Key      string `json:"key,omitempty"`    // of a value in a configuration
+	Message  string `json:"message"`
 }
 
 // tell prints problems.
 func (k *checker) tell(problems ...problem.Problem) {
 	for _, p := range problems {
-		if p.Warning {
-			k.warn(p.Error())
-		} else {
-			k.wrong(p.Error())
+		k.count(p)
+		if !k.json {
+			fmt.Fprintln(k.p.stdout, p.Error())
+			continue
 		}
+		f := finding{File: p.File, Line: p.Line, Column: p.Column, Severity: "error", Key: p.Key, Message: p.Text()}
+		if p.Warning {
+			f.Severity = "warning"
+		}
+		if p.Binary {
+			f.Offset = &p.Offset
+		}
+		k.object(f)
 	}
+}
+
+// count counts a problem, printed or not.
+func (k *checker) count(p problem.Problem) {
+	if p.Warning {
+		k.warnings++
+	} else {
+		k.errors++
+	}
+}
+
+// wrong prints what is wrong with a file as a whole.
+func (k *checker) wrong(file, message string) {
+	k.tell(problem.Problem{Place: problem.Place{File: file}, Message: message})
+}
+
+// fault prints an error of reading a file that has no lines: its place is in it,
+// or is its beginning.
+func (k *checker) fault(file string, err error) { k.tell(faultOf(file, 0, err)) }
+
+// faultOf makes a problem of an error.
+func faultOf(file string, offset int64, err error) problem.Problem {
+	var p *problem.Problem
+	if errors.As(err, &p) {
+		return *p
+	}
+	return problem.Problem{Place: problem.Place{File: file}, Binary: true, Offset: offset, Message: err.Error()}
+}
+
+// note prints what is to be known of a file beside problems.
+func (k *checker) note(file, format string, values ...any) {
+	text := fmt.Sprintf(format, values...)
+	if k.json {
+		k.object(finding{File: file, Severity: "note", Message: text})
+		return
+	}
+	fmt.Fprintf(k.p.stdout, "%s: %s\n", file, text)
+}
+
+// more prints a further line of a note.
+func (k *checker) more(file, format string, values ...any) {
+	text := fmt.Sprintf(format, values...)
+	if k.json {
+		k.object(finding{File: file, Severity: "note", Message: text})
+		return
+	}
+	fmt.Fprintln(k.p.stdout, "  "+text)
+}
+
+func (k *checker) object(v any) {
+	text, _ := json.Marshal(v) // text and numbers
+	fmt.Fprintln(k.p.stdout, string(text))
 }
 
 // end prints the sum.
 func (k *checker) end(checked int) error {
 	things := plural(checked, "thing")
 	switch {
+	case k.json:
+		k.object(map[string]int{"checked": checked, "errors": k.errors, "warnings": k.warnings})
+		if k.errors > 0 {
+			return errQuiet
+		}
 	case k.errors > 0:
 		fmt.Fprintf(k.p.stdout, "%s checked: %s, %s\n", things, plural(k.errors, "error"), plural(k.warnings, "warning"))
 		return errQuiet
@@ -126,10 +197,10 @@ func (k *checker) file(name string) {
 		k.tell(problems...)
 	default:
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			k.wrong(name + ": no such file")
+			k.wrong(name, problem.OfFile(err))
 			return
 		}
-		k.wrong(fmt.Sprintf("%s: cannot check it: unknown kind of file; expected a world (.world), a Player configuration (.cfg) or log (.log), a recording (.mcap), or a Callboard configuration (.toml)", name))
+		k.wrong(name, "cannot check it: unknown kind of file; expected a world (.world), a Player configuration (.cfg) or log (.log), a recording (.mcap), or a Callboard configuration (.toml)")
 	}
 }
 
@@ -149,8 +220,10 @@ func (k *checker) conditions(file string, texts []string) error {
 			name = fmt.Sprintf("condition[%d]", i+1)
 		}
 		if _, wrong := compiler.Condition(text); wrong != nil {
-			k.wrong(fmt.Sprintf("%s:%d:%d: %s%s", name, wrong.Line, wrong.Column, wrong.Message,
-				caret(text, protocol.Position{Line: wrong.Line, Column: wrong.Column})))
+			k.tell(problem.Problem{Place: problem.Place{File: name, Line: wrong.Line, Column: wrong.Column}, Message: wrong.Message})
+			if !k.json {
+				fmt.Fprint(k.p.stdout, strings.TrimPrefix(caret(text, protocol.Position{Line: wrong.Line, Column: wrong.Column})+"\n", "\n"))
+			}
 		}
 	}
 	return nil

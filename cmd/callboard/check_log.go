@@ -18,27 +18,27 @@ import (
 func (k *checker) log(name string) {
 	file, err := regular.Open(name)
 	if err != nil {
-		k.wrong(fmt.Sprintf("%s: cannot read it: %v", name, err))
+		k.wrong(name, problem.OfFile(err))
 		return
 	}
 	defer func() { _ = file.Close() }()
 	r, err := playerlog.NewReader(playerlog.ReaderConfig{R: file, Name: name, Remark: run.CheckRemark})
 	if err != nil {
-		k.wrong(fmt.Sprintf("%s:1:1: cannot read it: %v; expected a Player log, as text or gzip", name, err))
+		k.tell(problem.Problem{Place: problem.Place{File: name, Line: 1, Column: 1}, Message: fmt.Sprintf("cannot read it: %v; expected a Player log, as text or gzip", err)})
 		return
 	}
 	s := &survey{k: k, repeated: map[string]int{}, devices: map[string]*logged{}}
 	for {
 		line, err := r.Next()
-		var problem *problem.Problem
+		var wrong *problem.Problem
 		switch {
 		case err == io.EOF:
 			s.end(name, r)
 			return
-		case errors.As(err, &problem):
-			s.tell(problem)
+		case errors.As(err, &wrong):
+			s.tell(wrong)
 		case err != nil:
-			k.wrong(fmt.Sprintf("%s:%d:1: %v", name, r.Number(), err))
+			k.tell(problem.Problem{Place: problem.Place{File: name, Line: r.Number(), Column: 1}, Message: err.Error()})
 			return
 		default:
 			s.add(line)
@@ -77,11 +77,7 @@ func (s *survey) tell(p *problem.Problem) {
 	}
 	if len(s.repeated) >= 100 {
 		s.untold++
-		if !p.Warning {
-			s.k.errors++
-		} else {
-			s.k.warnings++
-		}
+		s.k.count(*p)
 		return
 	}
 	s.repeated[p.Message] = 0
@@ -124,22 +120,22 @@ func (s *survey) add(line *playerlog.Line) {
 func (s *survey) end(name string, r *playerlog.Reader) {
 	for _, message := range s.order {
 		if n := s.repeated[message]; n > 0 {
-			fmt.Fprintf(s.k.p.stdout, "%s: %s more: %s\n", name, plural(n, "line"), message)
+			s.k.note(name, "%s more: %s", plural(n, "line"), message)
 		}
 	}
 	if s.untold > 0 {
-		fmt.Fprintf(s.k.p.stdout, "%s: %s more\n", name, plural(s.untold, "problem"))
+		s.k.note(name, "%s more", plural(s.untold, "problem"))
 	}
 	if s.errors > 0 {
 		return
 	}
 	if s.lines == 0 {
-		s.k.warn(fmt.Sprintf("%s:%d:1: warning: it holds no messages", name, r.Number()))
+		s.k.tell(problem.Problem{Place: problem.Place{File: name, Line: r.Number(), Column: 1}, Warning: true, Message: "it holds no messages"})
 	}
 	writer := ""
 	if _, version := r.Version(); version != "" {
 		writer = " of Player " + version
 	}
-	fmt.Fprintf(s.k.p.stdout, "%s: %s%s, %.3f to %.3f s\n", name, plural(s.lines, "message"), writer, s.first, s.last)
-	printDevices(s.k, s.devices)
+	s.k.note(name, "%s%s, %.3f to %.3f s", plural(s.lines, "message"), writer, s.first, s.last)
+	s.k.devices(name, s.devices)
 }

@@ -26,7 +26,7 @@ const maxTold = 100
 func (k *checker) mcapFile(name string) {
 	file, err := regular.Open(name)
 	if err != nil {
-		k.wrong(fmt.Sprintf("%s: cannot read it: %v", name, err))
+		k.wrong(name, problem.OfFile(err))
 		return
 	}
 	defer func() { _ = file.Close() }()
@@ -35,7 +35,7 @@ func (k *checker) mcapFile(name string) {
 	c.read(file)
 	c.index(file)
 	if c.told > maxTold {
-		fmt.Fprintf(k.p.stdout, "%s: %s more\n", name, plural(c.told-maxTold, "problem"))
+		k.note(name, "%s more", plural(c.told-maxTold, "problem"))
 	}
 	if k.errors > before {
 		return
@@ -44,7 +44,7 @@ func (k *checker) mcapFile(name string) {
 		k.recordedRun(name)
 		return
 	}
-	fmt.Fprintf(k.p.stdout, "%s: %s on %s\n", name, plural(int(c.messages), "message"), plural(len(c.channels), "channel"))
+	k.note(name, "%s on %s", plural(int(c.messages), "message"), plural(len(c.channels), "channel"))
 	c.list()
 }
 
@@ -65,26 +65,25 @@ type channelCount struct {
 	messages      uint64
 }
 
-// problem reports a problem; what ends early lost nothing that was written.
-func (c *container) problem(text string, warning bool) {
-	c.told++
-	switch {
-	case warning && c.told <= maxTold:
-		c.k.warn(text)
-	case warning:
-		c.k.warnings++
-	case c.told <= maxTold:
-		c.k.wrong(text)
-	default:
-		c.k.errors++
+// problem prints a problem, or counts it if there were many.
+func (c *container) problem(p problem.Problem) {
+	if c.told++; c.told > maxTold {
+		c.k.count(p)
+		return
 	}
+	c.k.tell(p)
+}
+
+// at makes a problem of a byte of the file.
+func (c *container) at(offset int64, format string, values ...any) problem.Problem {
+	return problem.Problem{Place: problem.Place{File: c.name}, Binary: true, Offset: offset, Message: fmt.Sprintf(format, values...)}
 }
 
 // read goes through the file from its beginning.
 func (c *container) read(file *os.File) {
 	r, err := mcap.NewReader(mcap.ReaderConfig{R: file, Name: c.name, Attachment: func(*mcap.Attachment) error { return nil }, Metadata: func(*mcap.Metadata) error { return nil }})
 	if err != nil {
-		c.problem(placed(c.name, 0, err), false)
+		c.problem(faultOf(c.name, 0, err))
 		return
 	}
 	defer r.Close()
@@ -97,12 +96,13 @@ func (c *container) read(file *os.File) {
 		case errors.As(err, &p) && p.Ends:
 			c.cut = true
 			p.Message += "; what was written before is whole"
-			c.problem(p.Error(), true)
+			p.Warning = true
+			c.problem(*p)
 		case errors.As(err, &p):
-			c.problem(p.Error(), false)
+			c.problem(*p)
 		case err != nil:
 			offset, _ := r.Offset()
-			c.problem(placed(c.name, offset, err), false)
+			c.problem(faultOf(c.name, offset, err))
 			return
 		default:
 			c.message(r, m)
@@ -125,7 +125,7 @@ func (c *container) message(r *mcap.Reader, m *mcap.Message) {
 	c.messages++
 	if n.json && !json.Valid(m.Data) {
 		offset, _ := r.Offset()
-		c.problem(fmt.Sprintf("%s: byte %d: message %d on %s is no JSON, expected what its channel announces", c.name, offset, n.messages, n.topic), false)
+		c.problem(c.at(offset, "message %d on %s is no JSON, expected what its channel announces", n.messages, n.topic))
 	}
 }
 
@@ -138,36 +138,29 @@ func (c *container) index(file *os.File) {
 	s, err := mcap.ReadSummary(file, info.Size(), c.name)
 	switch {
 	case errors.Is(err, mcap.ErrNoSummary):
-		c.problem(fmt.Sprintf("%s: byte %d: warning: the file has no index; it is read from its beginning", c.name, info.Size()), true)
+		p := c.at(info.Size(), "the file has no index; it is read from its beginning")
+		p.Warning = true
+		c.problem(p)
 	case err != nil:
-		c.problem(placed(c.name, info.Size(), err), false)
+		c.problem(faultOf(c.name, info.Size(), err))
 	case s.Statistics != nil && s.Statistics.Messages != c.messages:
-		c.problem(fmt.Sprintf("%s: byte %d: the index tells %d messages, expected the %d that are there", c.name, info.Size(), s.Statistics.Messages, c.messages), false)
+		c.problem(c.at(info.Size(), "the index tells %d messages, expected the %d that are there", s.Statistics.Messages, c.messages))
 	}
-}
-
-// placed words an error about a file with its place: that which it names, or else
-// the byte.
-func placed(name string, offset int64, err error) string {
-	if errors.As(err, new(*problem.Problem)) {
-		return err.Error()
-	}
-	return fmt.Sprintf("%s: byte %d: %v", name, offset, err)
 }
 
 // list prints the channels.
 func (c *container) list() {
 	var lines []string
 	for _, n := range c.channels {
-		lines = append(lines, fmt.Sprintf("  %s (%s): %d", n.topic, n.schema, n.messages))
+		lines = append(lines, fmt.Sprintf("%s (%s): %d", n.topic, n.schema, n.messages))
 	}
 	slices.Sort(lines)
 	for i, line := range lines {
 		if i == summarised {
-			fmt.Fprintf(c.k.p.stdout, "  and %s\n", plural(len(lines)-i, "more channel"))
+			c.k.more(c.name, "and %s", plural(len(lines)-i, "more channel"))
 			return
 		}
-		fmt.Fprintln(c.k.p.stdout, line)
+		c.k.more(c.name, "%s", line)
 	}
 }
 
@@ -175,13 +168,13 @@ func (c *container) list() {
 func (k *checker) recordedRun(name string) {
 	f, err := run.Open(name)
 	if err != nil {
-		k.wrong(placed(name, 0, err))
+		k.fault(name, err)
 		return
 	}
 	defer func() { _ = f.Close() }()
 	r, err := f.Reader(run.Options{})
 	if err != nil {
-		k.wrong(placed(name, 0, err))
+		k.fault(name, err)
 		return
 	}
 	defer r.Close()
@@ -194,17 +187,17 @@ func (k *checker) recordedRun(name string) {
 			s.print(k, name)
 			k.recordedWorld(name, f)
 			for _, topic := range f.Objects() {
-				k.warn(objectsOnly(name+": byte 0", topic))
+				k.tell(problem.Problem{Place: problem.Place{File: name}, Binary: true, Warning: true, Message: objectsOnly(topic)})
 			}
 			return
 		case errors.As(err, &p) && p.Warning:
 		case errors.As(err, &p):
-			k.wrong(p.Error())
+			k.tell(*p)
 		case err != nil:
-			k.wrong(placed(name, 0, err))
+			k.fault(name, err)
 			return
 		case rec.Odd != nil:
-			k.wrong(rec.Odd.Error())
+			k.tell(*rec.Odd)
 		default:
 			s.add(rec)
 		}
@@ -256,12 +249,12 @@ func (s *runSurvey) add(rec *run.Record) {
 
 func (s *runSurvey) print(k *checker, name string) {
 	const layout = "2006-01-02 15:04:05"
-	fmt.Fprintf(k.p.stdout, "%s: %s of %s, %.3f to %.3f s, recorded %s to %s\n", name, plural(s.messages, "message"), plural(len(s.robots), "robot"),
+	k.note(name, "%s of %s, %.3f to %.3f s, recorded %s to %s", plural(s.messages, "message"), plural(len(s.robots), "robot"),
 		s.first, s.last, s.begin.Local().Format(layout), s.ending.Local().Format(layout))
 	if s.lost > 0 {
-		fmt.Fprintf(k.p.stdout, "  %s lost while it was recorded\n", plural(int(s.lost), "message"))
+		k.more(name, "%s lost while it was recorded", plural(int(s.lost), "message"))
 	}
-	printDevices(k, s.devices)
+	k.devices(name, s.devices)
 }
 
 // recordedWorld reports the world that was recorded with the run.
@@ -269,18 +262,18 @@ func (k *checker) recordedWorld(name string, f *run.File) {
 	w, err := f.World()
 	switch {
 	case err != nil:
-		k.wrong(placed(name, 0, err))
+		k.fault(name, err)
 	case w != nil:
 		names := make([]string, len(w.Files))
 		for i, file := range w.Files {
 			names[i] = file.Name
 		}
-		fmt.Fprintf(k.p.stdout, "  with its world: %s\n", strings.Join(names, ", "))
+		k.more(name, "with its world: %s", strings.Join(names, ", "))
 	}
 }
 
-// printDevices prints how many messages of which kind each device has.
-func printDevices(k *checker, all map[string]*logged) {
+// devices prints how many messages of which kind each device has.
+func (k *checker) devices(name string, all map[string]*logged) {
 	devices := make([]string, 0, len(all))
 	for device := range all {
 		devices = append(devices, device)
@@ -288,13 +281,13 @@ func printDevices(k *checker, all map[string]*logged) {
 	slices.Sort(devices)
 	for i, device := range devices {
 		if i == summarised {
-			fmt.Fprintf(k.p.stdout, "  and %s\n", plural(len(devices)-i, "more device"))
+			k.more(name, "and %s", plural(len(devices)-i, "more device"))
 			break
 		}
 		var kinds []string
 		for _, kind := range all[device].order {
 			kinds = append(kinds, fmt.Sprintf("%s %d", kind, all[device].kinds[kind]))
 		}
-		fmt.Fprintf(k.p.stdout, "  %s: %s\n", device, strings.Join(kinds, ", "))
+		k.more(name, "%s: %s", device, strings.Join(kinds, ", "))
 	}
 }

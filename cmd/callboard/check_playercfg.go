@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"callboard/player/playercfg"
+	"callboard/player/problem"
 	"callboard/sim/simdriver"
 	"callboard/sim/worldfile"
 )
@@ -23,17 +24,17 @@ func (k *checker) playerConfiguration(name string) {
 	if k.errors > before {
 		return
 	}
-	fmt.Fprintf(k.p.stdout, "%s: %s, %s\n", name, plural(len(f.Drivers), "driver"), plural(len(f.Robots()), "robot"))
+	k.note(name, "%s, %s", plural(len(f.Drivers), "driver"), plural(len(f.Robots()), "robot"))
 	for i, r := range f.Robots() {
 		if i == summarised {
-			fmt.Fprintf(k.p.stdout, "  and %s\n", plural(len(f.Robots())-i, "more robot"))
+			k.more(name, "and %s", plural(len(f.Robots())-i, "more robot"))
 			break
 		}
 		devices := make([]string, len(r.Devices))
 		for i, d := range r.Devices {
 			devices[i] = d.String()
 		}
-		fmt.Fprintf(k.p.stdout, "  %s on port %d: %s\n", r.Name, r.Port, strings.Join(devices, " "))
+		k.more(name, "%s on port %d: %s", r.Name, r.Port, strings.Join(devices, " "))
 	}
 }
 
@@ -48,12 +49,12 @@ func (k *checker) models(f *playercfg.File) {
 		return
 	}
 	if _, err := os.Stat(file); err != nil {
-		k.wrong(fmt.Sprintf("%s: there is no worldfile %s; expected the name of a world, relative to the configuration", pos, file))
+		k.tell(problem.Problem{Place: pos, Message: fmt.Sprintf("there is no worldfile %s; expected the name of a world, relative to the configuration", file)})
 		return
 	}
 	w, problems := worldfile.Load(openFile, file)
 	if w == nil {
-		k.wrong(fmt.Sprintf("%s: the worldfile has errors, the first of them %v; expected a world that loads", pos, problems.First()))
+		k.tell(problem.Problem{Place: pos, Message: fmt.Sprintf("the worldfile has errors, the first of them %v; expected a world that loads", problems.First())})
 		return
 	}
 	_, planned := simdriver.NewPlan(f, w)

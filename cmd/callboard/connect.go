@@ -149,6 +149,10 @@ func explainDial(config callboard.Config, err error) error {
 		return fmt.Errorf("%w; name the file that holds the token with --token-file", err)
 	case errors.As(err, new(*net.DNSError)):
 		return fmt.Errorf("%w; is the host's name right?", err)
+	case strings.Contains(err.Error(), "to an HTTPS server"): // as net/http answers
+		return fmt.Errorf("%w; the broker speaks TLS: wss:// instead of ws://", err)
+	case errors.As(err, new(tls.RecordHeaderError)):
+		return fmt.Errorf("%w; the broker does not speak TLS: ws:// instead of wss://", err)
 	case errors.As(err, new(x509.UnknownAuthorityError)):
 		return fmt.Errorf("%w; name the certificate to trust with --ca", err)
 	}

@@ -60,8 +60,8 @@ help conditions explains conditions.`,
 			&cli.StringFlag{Name: "config", Usage: "configuration `FILE` whose zones and limits hold"},
 		}),
 		run: func(ctx context.Context, c *cli.Context) error {
-			args, err := arguments(c, 2, -1, "FILE… CONDITION")
-			if err != nil {
+			args := c.Args().Slice()
+			if err := filesAndCondition(args); err != nil {
 				return err
 			}
 			q := &querier{p: p, json: c.Bool("json"), csv: c.Bool("csv"), summary: c.Bool("summary"), plot: c.String("plot"), world: c.String("world"), from: from.v, to: to.v}
@@ -89,6 +89,21 @@ help conditions explains conditions.`,
 	}
 }
 
+// filesAndCondition returns what is missing in the arguments of a query.
+func filesAndCondition(args []string) error {
+	if len(args) == 0 {
+		return usagef("FILE… CONDITION missing")
+	}
+	last := args[len(args)-1]
+	if _, err := os.Stat(last); err == nil {
+		return usagef("CONDITION missing after %s, as in callboard query %s 'laser.min < 0.5'", last, last)
+	}
+	if len(args) == 1 {
+		return usagef("FILE missing before the condition %q", last)
+	}
+	return nil
+}
+
 // querier is a query that is carried out.
 type querier struct {
 	p                  *program
@@ -106,9 +121,6 @@ type querier struct {
 
 // ask makes the subscriptions of the flags.
 func (q *querier) ask(c *cli.Context, condition string, minInterval, hold *flagValue[time.Duration]) error {
-	if _, err := os.Stat(condition); err == nil {
-		return usagef("the last argument is %s, a file; expected the condition", condition)
-	}
 	for i, text := range append([]string{condition}, textsOf(c, "condition")...) {
 		id := queryID
 		if i > 0 {
@@ -190,6 +202,9 @@ func (q *querier) run(ctx context.Context, files []string) error {
 	q.faults.end(q.p)
 	if err != nil {
 		return err
+	}
+	if from := momentOf(q.from, first); from != nil && *from > result.Last {
+		return fmt.Errorf("--from is past the end of the run, which takes %.3f s", result.Last-first)
 	}
 	q.tell(result)
 	if q.summary {

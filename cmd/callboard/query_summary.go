@@ -117,7 +117,7 @@ func (q *querier) tell(r *search.Result) {
 	}
 	for _, s := range q.sources {
 		for _, topic := range s.File.Objects() {
-			fmt.Fprintln(q.p.stderr, objectsOnly(s.File.Name(), topic))
+			fmt.Fprintf(q.p.stderr, "%s: warning: %s\n", s.File.Name(), objectsOnly(topic))
 		}
 	}
 	if tested == 0 {

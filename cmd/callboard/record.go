@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"callboard/bridge/config"
@@ -15,7 +17,8 @@ import (
 )
 
 func (p *program) record() command {
-	duration, rotateTime, rotateSize := seconds(), seconds(), byteCount()
+	duration, rotateTime, rotateSize, timeout := seconds(), seconds(), byteCount(), seconds()
+	timeout.v, timeout.text = 5*time.Second, "5"
 	return command{
 		name: "record", summary: "record what Player servers or a broker send",
 		about: `Records what Player servers (--player, --player-cfg) or a broker (--broker) send:
@@ -43,6 +46,7 @@ quarter of a second. Prints a line for each file that is complete.`,
 		}, recordBrokerFlags(), []cli.Flag{
 			repeated("device", "`PATTERN` of devices to record, as laser or ranger:0 (repeat; default all that send data)"),
 			&cli.StringFlag{Name: "world", Usage: "world `FILE` to keep with the run (default that of --player-cfg)"},
+			&cli.GenericFlag{Name: "timeout", Value: timeout, Usage: "end with 1 if no Player server answers within this `TIME`"},
 			&cli.GenericFlag{Name: "duration", Value: duration, Usage: "end after this `TIME`"},
 			&cli.GenericFlag{Name: "rotate-size", Value: rotateSize, Usage: "begin a new file after this `SIZE`, as 100MB"},
 			&cli.GenericFlag{Name: "rotate-time", Value: rotateTime, Usage: "begin a new file after this `TIME`"},
@@ -65,7 +69,7 @@ quarter of a second. Prints a line for each file that is complete.`,
 			r := record.Config{
 				Output: c.String("o"), Plain: c.Bool("plain"), Logger: logger,
 				Duration: duration.v, RotateTime: rotateTime.v, RotateSize: rotateSize.v,
-				Closed: p.recorded,
+				Closed: p.recorded, Answer: timeout.v,
 			}
 			if err := p.recordFrom(ctx, c, &r, devices); err != nil {
 				return err
@@ -80,6 +84,9 @@ quarter of a second. Prints a line for each file that is complete.`,
 			stop := p.showProgress(recorder)
 			err = recorder.Run(ctx)
 			stop()
+			if errors.Is(err, record.ErrNoAnswer) {
+				return fmt.Errorf("%w at %s; is one running there? (callboard sim, or player swarm.cfg)", err, addresses(r.Servers))
+			}
 			p.sumUp(recorder.Status())
 			return err
 		},
@@ -110,6 +117,16 @@ func (p *program) recordFrom(ctx context.Context, c *cli.Context, r *record.Conf
 		})
 	}
 	return nil
+}
+
+// addresses lists where Player servers are.
+func addresses(servers []record.Server) string {
+	var all []string
+	for _, s := range servers {
+		all = append(all, s.Address)
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
 }
 
 // recorded prints a file that is complete.

@@ -99,15 +99,15 @@ func (p *program) openRuns(ctx context.Context, args []string) ([]replay.Source,
 		}
 		sources[len(sources)-1].Survey = survey
 		for _, topic := range file.Objects() {
-			fmt.Fprintf(p.stderr, "callboard replay: %s\n", objectsOnly(path, topic))
+			fmt.Fprintf(p.stderr, "callboard replay: %s: warning: %s\n", path, objectsOnly(topic))
 		}
 	}
 	return sources, nil
 }
 
-// objectsOnly reports a device whose messages cannot be served.
-func objectsOnly(path, topic string) string {
-	return fmt.Sprintf("%s: warning: the readings on %s are only there as a broker told them: they can be looked at, but neither replayed nor queried", path, topic)
+// objectsOnly words that the messages of a device cannot be served.
+func objectsOnly(topic string) string {
+	return fmt.Sprintf("the readings on %s are only there as a broker told them: they can be looked at, but neither replayed nor queried", topic)
 }
 
 func closeRuns(sources []replay.Source) {

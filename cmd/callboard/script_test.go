@@ -99,7 +99,8 @@ func startServing(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Setenv(name+string(rune('1'+n)), line)
 			if address, ok := strings.CutPrefix(line, "http"); ok {
 				ts.Setenv(name+"_WS", "ws"+address+"/ws")
-				ts.Setenv(name+"_ADDRESS", strings.TrimPrefix(address, "://"))
+				_, host, _ := strings.Cut(address, "://")
+				ts.Setenv(name+"_ADDRESS", host)
 			}
 			if rest, ok := strings.CutPrefix(line, "player://"); ok {
 				address, _, _ := strings.Cut(rest, " ")

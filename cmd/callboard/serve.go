@@ -125,6 +125,9 @@ func playerFlags(c *cli.Context) ([]config.Player, error) {
 		players = append(players, player)
 	}
 	for _, file := range textsOf(c, "player-cfg") {
+		if _, err := os.Stat(file); err != nil {
+			return nil, fmt.Errorf("%s: %s", file, problem.OfFile(err))
+		}
 		players = append(players, config.Player{CFG: file})
 	}
 	return players, nil

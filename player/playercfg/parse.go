@@ -1,10 +1,11 @@
 package playercfg
 
 import (
-	"callboard/player/problem"
-	"callboard/player/problem/lexer"
 	"fmt"
 	"strings"
+
+	"callboard/player/problem"
+	"callboard/player/problem/lexer"
 )
 
 // Limits of what is read, for files from strangers.
@@ -54,7 +55,11 @@ func (p *parser) include(name string, s *Section, pos problem.Place, depth int) 
 	}
 	text, err := p.open(name)
 	if err != nil {
-		p.errorf(pos, "cannot read it: %v", err)
+		reason := problem.OfFile(err)
+		if pos.Line > 0 { // another file names it
+			reason = problem.OfNamedFile(name, err)
+		}
+		p.errorf(pos, "%s", reason)
 		return
 	}
 	p.bytes += len(text)

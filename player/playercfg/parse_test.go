@@ -118,7 +118,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"a \"" + long + "\"\n", `x.cfg:1:3: the string "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" has 1024 bytes; expected at most 1023`},
 		{long + " 1\n", `x.cfg:1:1: the word "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…" has 1024 bytes`},
 		{"include\n\"inc\"\n", `x.cfg:1:8: the end of the line is no file; expected its name in quotes, on the same line`},
-		{"a 1\ninclude \"nope\"\n", `x.cfg:2:9: cannot read it: file does not exist`},
+		{"a 1\ninclude \"nope\"\n", `x.cfg:2:9: nope: no such file`},
 		{"include \"x.cfg\"\n", `x.cfg:1:9: files include each other 33 deep, expected at most 32`},
 		{"include \"bad\"\n", `bad:2:1: ")" closes no section of this file`},
 		{"define d driver ( d ( ) )\nd ( )\n", `x.cfg:1:19: sections are nested more than 32 deep`},

@@ -52,11 +52,15 @@ func (p Problem) Error() string {
 	if p.Key != "" {
 		b.WriteString(p.Key + ": ")
 	}
-	b.WriteString(p.Message)
-	if p.Detail != "" {
-		b.WriteString(" (" + p.Detail + ")")
+	return b.String() + p.Text()
+}
+
+// Text returns what is wrong, without the place.
+func (p Problem) Text() string {
+	if p.Detail == "" {
+		return p.Message
 	}
-	return b.String()
+	return p.Message + " (" + p.Detail + ")"
 }
 
 // List is all that is wrong.

@@ -115,19 +115,26 @@ func New(cfg Config) (*Replay, error) {
 	if err := r.arrange(); err != nil {
 		return nil, err
 	}
-	r.measure()
+	if err := r.measure(); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
-// measure finds out how long the replay is.
-func (r *Replay) measure() {
+// measure finds out how long the replay is. A part that begins behind the end is
+// refused: nothing would come, for ever.
+func (r *Replay) measure() error {
 	first, last := math.Inf(1), math.Inf(-1)
 	for _, s := range r.cfg.Sources {
 		if s.Survey.Messages > 0 {
 			first, last = min(first, s.Survey.First), max(last, s.Survey.Last)
 		}
 	}
+	if r.cfg.From.at(first, first) > last {
+		return fmt.Errorf("the part to replay begins past the end of the run, which takes %.3f s", last-first)
+	}
 	r.length = max(0, min(last, r.cfg.To.at(first, last))-first)
+	return nil
 }
 
 // Ports lists the Player servers, in the order of their robots in the sources.

@@ -153,6 +153,16 @@ func TestReplayAtMaxSpeedLosesNothing(t *testing.T) {
 	})
 }
 
+func TestReplayFromPastTheEnd(t *testing.T) {
+	text := logText(t, every(6665, 100, 1, 10)...)
+	for _, from := range []replay.Point{{Set: true, Seconds: 100}, {Set: true, Absolute: true, Seconds: 109.5}} {
+		_, err := replay.New(replay.Config{Sources: []replay.Source{source(t, "a.log", text)}, From: from})
+		if err == nil || !strings.Contains(err.Error(), "past the end of the run, which takes 9.000 s") {
+			t.Errorf("%+v: %v", from, err)
+		}
+	}
+}
+
 func TestReplayFromToLoop(t *testing.T) {
 	text := logText(t, every(6665, 100, 1, 10)...)
 	sec := func(s float64) replay.Point { return replay.Point{Set: true, Seconds: s} }
@@ -165,7 +175,7 @@ func TestReplayFromToLoop(t *testing.T) {
 		"to":      {to: sec(2), want: []float64{100, 101, 102}},
 		"both":    {from: sec(3.5), to: sec(5), want: []float64{104, 105}},
 		"clock":   {from: clock(103), to: clock(104.5), want: []float64{103, 104}},
-		"nothing": {from: sec(100)},
+		"nothing": {from: sec(3.2), to: sec(3.8)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

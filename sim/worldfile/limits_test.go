@@ -85,7 +85,7 @@ func TestMessages(t *testing.T) {
 		{"model ( obstacle_retrun 1 )", `a.world:1:9: warning: "obstacle_retrun" is not a property of model and has no effect; did you mean "obstacle_return"?`},
 		{"model ( color \"lightbleu\" )", `a.world:1:9: warning: colour "lightbleu" is unknown; expected a name of the X11 list, red is taken; did you mean "LightBlue"?`},
 		{"position ( drive \"tank\" )", `a.world:1:12: warning: drive "tank" is unknown; expected "diff", "omni" or "car", diff is taken`},
-		{"model ( bitmap \"no.png\" )", `a.world:1:9: warning: bitmap "no.png": cannot be read: open no.png: file does not exist; model:1 has no body`},
+		{"model ( bitmap \"no.png\" )", `a.world:1:9: warning: bitmap "no.png": no such file; model:1 has no body`},
 		{"include \"no.inc\"", `a.world:1:9: cannot include "no.inc": open no.inc: file does not exist`},
 		{"define a model ( )\ndefine a position ( )", `a.world:2:8: warning: "a" is defined already at a.world:1:1; the first definition counts`},
 	} {

@@ -27,7 +27,7 @@ func Parse(open Open, name string) (*File, problem.List) {
 	f := &File{Name: name}
 	text, err := open(name)
 	if err != nil {
-		return nil, problem.List{{Place: problem.Place{File: name}, Message: fmt.Sprintf("cannot be read: %v", err)}}
+		return nil, problem.List{{Place: problem.Place{File: name}, Message: problem.OfFile(err)}}
 	}
 	p.bytes, p.files = len(text), []string{name}
 	if !p.splice(name, string(text), &f.World) {

@@ -82,7 +82,7 @@ func (in *interpreter) readPicture(name string) *picture {
 	}
 	if data == nil {
 		pic.info.Missing = true
-		pic.failed = fmt.Sprintf("cannot be read: %v", first)
+		pic.failed = problem.OfFile(first)
 		return pic
 	}
 	mask, err := decodeMask(data)

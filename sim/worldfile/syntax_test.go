@@ -31,7 +31,7 @@ func TestSyntaxLikeStage(t *testing.T) {
 	// Where Stage stops, but people have such files.
 	lenient := map[string]string{
 		"pose-three-values": "3 values",
-		"bitmap-missing":    "cannot be read",
+		"bitmap-missing":    "no such file",
 		"scount-ranger":     "scount",
 	}
 	rows := strings.Split(strings.TrimSpace(string(table)), "\n")[1:]
