@@ -58,7 +58,10 @@ var siblings = map[string]map[string]string{
 		"spool":            "overlay",
 	},
 	"clients": {
-		"web": "js",
+		"go/examples/fleet":  "go",
+		"go/examples/follow": "go",
+		"go/examples/near":   "go",
+		"web":                "js",
 	},
 	"cmd": {
 		"callboard":       "callboard/bench",

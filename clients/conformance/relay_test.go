@@ -24,6 +24,7 @@ type relay struct {
 	mu     sync.Mutex
 	conns  map[*websocket.Conn]bool
 	mute   chan struct{} // closed when it speaks again; nil: it does
+	gone   bool          // it takes no connections
 	ending sync.WaitGroup
 }
 
@@ -59,6 +60,13 @@ func newRelay(t *testing.T, broker string, frames *frames) *relay {
 func (r *relay) url() string { return "ws" + strings.TrimPrefix(r.server.URL, "http") + "/ws" }
 
 func (r *relay) serve(w http.ResponseWriter, q *http.Request) {
+	r.mu.Lock()
+	gone := r.gone
+	r.mu.Unlock()
+	if gone {
+		http.Error(w, "a test", http.StatusServiceUnavailable)
+		return
+	}
 	header := http.Header{}
 	if a := q.Header.Get("Authorization"); a != "" {
 		header.Set("Authorization", a)
@@ -122,6 +130,14 @@ func (r *relay) cut() {
 	for c := range r.conns {
 		c.UnderlyingConn().Close()
 	}
+}
+
+// refuse ends all connections and takes no others.
+func (r *relay) refuse() {
+	r.mu.Lock()
+	r.gone = true
+	r.mu.Unlock()
+	r.cut()
 }
 
 // silent says whether nothing is passed on.

@@ -80,11 +80,18 @@ func (p *process) kill() {
 	}
 }
 
-// simulate serves robots of the bundled cave until the test ends, each at a port
-// of its own, and returns the addresses. They drive about if they wander.
-func simulate(t *testing.T, speed float64, wander bool, robots ...string) []string {
+// simulate serves robots of the bundled cave, who drive about.
+func simulate(t *testing.T, speed float64, robots ...string) []string {
 	t.Helper()
-	file, problems := worldfile.Load(worlds.Robots(len(robots)))
+	open, name := worlds.Robots(len(robots))
+	return simulateWorld(t, open, name, simdriver.Config{Speed: speed, Wander: true}, robots...)
+}
+
+// simulateWorld serves robots of a world until the test ends, each at a port of its
+// own, and returns the addresses.
+func simulateWorld(t *testing.T, open worldfile.Open, name string, how simdriver.Config, robots ...string) []string {
+	t.Helper()
+	file, problems := worldfile.Load(open, name)
 	if file == nil {
 		t.Fatal(problems)
 	}
@@ -92,7 +99,8 @@ func simulate(t *testing.T, speed float64, wander bool, robots ...string) []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	simulation, err := simdriver.New(simdriver.Config{World: world, Speed: speed, Wander: wander})
+	how.World = world
+	simulation, err := simdriver.New(how)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,9 @@
 //	for event := range client.Events() {
 //		switch e := event.(type) {
 //		case *callboard.Notification:
-//			fmt.Println(e.Robot, e.Time, string(e.Reading))
+//			if scan, ok := e.Laser(); ok {
+//				fmt.Println(e.Robot, e.Time, scan.Min, scan.Bearing)
+//			}
 //		case *callboard.Gap:
 //			fmt.Println("lost:", e.Why)
 //		}

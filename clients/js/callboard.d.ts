@@ -1,5 +1,7 @@
 /** The JavaScript client library of Callboard: see callboard.js for an example. */
 
+export type { Laser, Sonar, Position, Bumper, Fiducial, Power, GPS, IMU, Blobfinder, Gripper, Localize } from "./readings.js";
+
 /** What a subscription asks for. What is left out has its default. */
 export interface Spec {
   /** Default: one that is free. */
@@ -28,53 +30,6 @@ export interface Match {
   state?: boolean;
   /** For select. A number that is not finite is null. */
   values?: Record<string, any>;
-}
-
-/** A reading of a laser, and of a ranger of one element. Numbers that are not finite are null. */
-export interface Laser {
-  ranges: (number | null)[];
-  intensities: (number | null)[];
-  count: number;
-  min: number;
-  max: number;
-  /** rad, of the nearest. */
-  bearing: number;
-  angle_min: number;
-  angle_max: number;
-  resolution: number;
-  max_range: number;
-  front: number;
-  left: number;
-  right: number;
-  time: number;
-  index: number;
-}
-
-/** A reading of sonars, and of a ranger of several elements. */
-export interface Sonar {
-  ranges: (number | null)[];
-  count: number;
-  min: number;
-  max: number;
-  /** Number of the one that measured min. */
-  nearest: number;
-  bearing: number;
-  time: number;
-  index: number;
-}
-
-/** A reading of a position. */
-export interface Position {
-  x: number;
-  y: number;
-  yaw: number;
-  vx: number;
-  vy: number;
-  vyaw: number;
-  speed: number;
-  stall: boolean;
-  time: number;
-  index: number;
 }
 
 /** A reading that matched. seq is the last one of its source that was given + 1 + skipped. */

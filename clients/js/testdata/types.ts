@@ -10,8 +10,8 @@ for await (const event of client.events()) {
   switch (event.type) {
     case "notification": {
       const laser: Laser = event.reading;
-      const nearest: number = laser.min;
-      nearest;
+      const nearest: number = laser.min ?? Infinity;
+      nearest.toFixed();
       break;
     }
     case "failure":

@@ -19,7 +19,7 @@ class State(TypedDict, total=False):
     away: list[str]
 
 
-class Position(TypedDict):
+class Place(TypedDict):
     """A place in a condition, in characters from 1."""
 
     line: int
