@@ -52,6 +52,11 @@ func (b *step) counted(m Message) bool {
 		c.key(&m.Key)
 		c.epoch(m.Epoch)
 		c.number(m.Num, m.Known)
+		if m.Set != nil {
+			for i := range m.Set.Put {
+				c.epoch(m.Set.Put[i].Since)
+			}
+		}
 	case *RefreshMessage:
 		c.key(&m.Key)
 		c.epoch(m.Epoch)
@@ -76,6 +81,7 @@ func (b *step) counted(m Message) bool {
 		}
 	case *EventMessage:
 		c.key(&m.Key)
+		c.epoch(m.Set)
 	case *BrokenMessage:
 		c.key(&m.Key)
 		if m.Link != nil {
@@ -129,6 +135,7 @@ func (c *counters) body(m RegistryMessage) {
 		c.number(m.Version)
 		for i := range m.Again {
 			c.key(&m.Again[i].Key)
+			c.epoch(m.Again[i].Since)
 		}
 	case *Robots:
 		c.number(m.From, m.Version)
@@ -143,6 +150,9 @@ func (c *counters) body(m RegistryMessage) {
 		}
 		for _, source := range m.Named {
 			c.stamp(source.Stamp)
+		}
+		for i := range m.Begun {
+			c.epoch(m.Begun[i].Since)
 		}
 	}
 }

@@ -80,12 +80,12 @@ func TestCountersCannotBeExhausted(t *testing.T) {
 			&HeadMessage{Key: mine, Last: n}, &GoneMessage{Key: mine, Stamp: Stamp(n & math.MaxInt64)}, &UnsubscribeMessage{Key: key},
 			&NotifyMessage{Reading: &Reading{Robot: "r"}, Hits: []KeyHit{{Key: mine, Seq: n, Attachment: n, Revision: n}}},
 			&ReplayMessage{Key: mine, Items: []Item{{Kind: ItemGap, From: n, To: n}, {Kind: ItemPassed, From: 1, To: n}}},
-			&EventMessage{Key: mine}, &LinkState{Broker: "b1", Number: n}, &BrokenMessage{Key: mine, Link: &LinkState{Broker: "b1", Number: n}},
+			&EventMessage{Key: mine}, &EventMessage{Key: mine, Set: huge}, &LinkState{Broker: "b1", Number: n}, &BrokenMessage{Key: mine, Link: &LinkState{Broker: "b1", Number: n}},
 			body(&Register{Stamp: Stamp(n & math.MaxInt64), Version: n, Refusals: n}), body(&RegisterAgain{Version: n}), body(&Refusals{Version: n}),
 			body(&Lookup{Clients: []ClientLookup{{Client: "c", Session: session, Attachment: n, Version: n}}}),
 			body(&Sources{Clients: []ClientSources{{Client: "c", Session: b.edge.sessions["c"].birth, Version: n, Newest: huge, Sources: []SourceBroker{{"b2", Stamp(n & math.MaxInt64)}}}}}),
-			body(&Watch{Version: n}), body(&Robots{From: n, Version: n, Robots: []Availability{{Robot: "r", Changed: n, Gone: n, Dropped: n}}}),
-			body(&Told{Client: "c", Session: session, Attachment: n, Seen: []SeenSource{{"b2", n, n}}, Awaited: []SeenSource{{"b2", n, n}}}),
+			body(&Watch{Version: n}), body(&Watch{Again: []StateAgain{{Key: mine, ID: "a", Since: huge}}}), body(&Robots{From: n, Version: n, Robots: []Availability{{Robot: "r", Changed: n, Gone: n, Dropped: n}}}),
+			body(&Told{Client: "c", Session: session, Attachment: n, Seen: []SeenSource{{"b2", n, n}}, Awaited: []SeenSource{{"b2", n, n}}, Begun: []Begun{{"a", huge}}}),
 		} {
 			b.Step(now, &FrameReceived{Neighbour: "b2", Session: 1, Messages: []Message{m}})
 		}

@@ -74,5 +74,6 @@ func (b *edge) event(s *session, m *EventMessage) {
 			sub.count(m.Key.Source, c.Robots)
 		}
 	}
+	s.heardOf(m.Key.Source, m.Set)
 	b.settlePending(s)
 }

@@ -48,6 +48,7 @@ func (b *edge) newFar(s *session, k Key, num uint64) *inbox {
 	b.far[in.handle] = in
 	b.usage.keys++
 	b.addInbox(s, in)
+	s.heardOf(k.Source, Epoch{})
 	b.recordFar(in)
 	b.tellRoster(s, b.rosters[k.Source], s.upTo[k.Source])
 	return in
@@ -158,6 +159,7 @@ func (b *edge) arrive(in *inbox, it Item) {
 	if it.From < want {
 		it.From = want
 	}
+	in.session.heardOf(in.key.Source, it.Set)
 	f := in.far
 	if it.Kind == ItemNotification {
 		it.From = it.To

@@ -244,6 +244,7 @@ func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 	s.elsewhere, s.newest, s.newestEdge, s.unsure = 0, 0, "", false
 	if !stayed {
 		b.awaitTold(s, h.Attachment == nil)
+		s.endedAt = s.epoch // what has ended elsewhere is not known: all that hello does not list
 	}
 	s.conn = &conn{id: h.Conn, session: s, rights: newRights(h.Allowed), window: b.windowCount, heard: b.now}
 	if h.Window != nil {

@@ -37,6 +37,15 @@ func (b *edge) change(s *session, drop []string, put, tell []*sub) {
 	b.source.update(s.local.sequence, s.epoch, drop, put, tell)
 }
 
+// beginAgain has a subscription begin anew of which the source here has learned that
+// it has ended and begun again where the client was before.
+func (b *edge) beginAgain(in *inbox, old *sub) {
+	s := in.session
+	b.rebirth(s, old, b.nextRevision(s))
+	s.ends++
+	b.change(s, []string{old.ID}, []*sub{old}, nil)
+}
+
 // adopt takes a key home whose client has attached here (S5, or S4 after a crash):
 // what the source retains becomes its inbox.
 func (b *edge) adopt(q *sequence, s *session, num uint64, tell []*sub) {
@@ -57,6 +66,7 @@ func (b *edge) takeBirths(s *session, old *set, revision uint64) (drop []string,
 		before := old.subs[now.ID]
 		if before != nil {
 			b.rebirth(s, now, before.born)
+			now.heard = before.heard
 			now.failed = now.failed || before.failed && before.hash == now.hash
 		}
 		if before == nil || before.hash != now.hash {
@@ -96,7 +106,7 @@ func (b *edge) release(in *inbox) {
 	copied := newSet()
 	for _, old := range s.sorted() {
 		put := b.putSub(copied, old.Subscription, old.hash, old.born)
-		put.begun, put.since = old.begun, old.since
+		put.begun, put.since, put.heard = old.begun, old.since, old.heard
 	}
 	for _, other := range s.inboxes {
 		if other != in {

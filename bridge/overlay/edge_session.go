@@ -59,6 +59,10 @@ type session struct {
 	newestEdge BrokerID // where the newest attachment is
 	told
 	states farStates
+
+	// tested is, by source broker, the newest set of which it has been heard that
+	// readings are tested by it, or by a later one.
+	tested map[BrokerID]Epoch
 }
 
 // conn is a client's connection that has said hello.

@@ -200,7 +200,7 @@ func (b *edge) askAgain(s *session, v *roster, robot string) {
 		}
 	}
 	slices.SortFunc(all, func(x, y StateAgain) int { return cmp.Compare(x.ID, y.ID) })
-	doubt := s.blind && (s.roamed || v.broker != b.cfg.ID) // nobody else tells in the place of the broker where a client is
+	doubt := s.blind && (s.roamed || s.before || v.broker != b.cfg.ID) // nobody else tells in the place of the broker where a client is
 	if doubt && s.anySub(func(sub *sub) bool { return sub.Trigger == protocol.TriggerChange }) {
 		b.stats.Doubted++
 		all = []StateAgain{{Robot: robot}}

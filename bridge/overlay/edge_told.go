@@ -26,6 +26,7 @@ type told struct {
 	free   bool // its attachment is not one more than the last
 	awaits map[BrokerID]int
 	blind  bool // which states of changes it was told is not known here
+	before bool // nor where it was before, and may have been told of this broker's robots
 }
 
 // awaitPeriods is how long a new edge waits for what was told at the old one: a
@@ -205,6 +206,7 @@ func (b *edge) handTold(s *session) {
 			}
 		}
 	}
+	m.Begun = s.unheard()
 	b.network.route(s.newestEdge, m)
 }
 
@@ -219,6 +221,7 @@ func (b *edge) onTold(m *Told) {
 			b.nameSource(s, source)
 		}
 	}
+	b.takeBegun(s, m.Begun)
 	if !s.roamed {
 		return
 	}
@@ -229,12 +232,13 @@ func (b *edge) onTold(m *Told) {
 			continue
 		}
 		if old := s.states[h.ID][h.Reading.Robot]; old == nil || old.handed {
-			st := &farState{trueState{h.Reading, h.Values, h.Seq}, h.Source, h.Over, h.By, true}
+			st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, handed: true}
 			s.hadOver(st)
 			s.states.put(h.ID, h.Reading.Robot, st)
 		}
 	}
 	s.blind = s.blind && m.Blind
+	s.before = s.blind
 	if !last {
 		return // there may be one that knows more
 	}

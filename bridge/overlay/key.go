@@ -51,6 +51,14 @@ func (e Epoch) Compare(f Epoch) int {
 	return cmp.Compare(e.Revision, f.Revision)
 }
 
+// later returns the later of two epochs.
+func later(e, f Epoch) Epoch {
+	if e.Compare(f) < 0 {
+		return f
+	}
+	return e
+}
+
 // Session is a client's life in the network, named by its birth: the epoch at
 // which an edge broker first heard of it.
 type Session Epoch

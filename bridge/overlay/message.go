@@ -33,7 +33,7 @@ type SetChange struct {
 // Member is a subscription of a set.
 type Member struct {
 	Subscription *Subscription
-	Since        Epoch // of one to changes: when it began, if one of its id may have ended before
+	Since        Epoch // of one that is told at first what holds: when it began, if one of its id may have ended before
 }
 
 // Missing names numbers that a renewal asks for again; From 0: none.
@@ -151,6 +151,7 @@ type EventMessage struct {
 	Key    Key
 	Error  *protocol.Error // ID is the subscription's
 	Counts []RobotCount
+	Set    Epoch // of the set that is counted for
 }
 
 // RobotCount tells how many robots of the source broker match a subscription.
@@ -360,12 +361,15 @@ type Watch struct {
 
 // StateAgain asks for what is true of a robot, for a key's subscription to
 // changes: its client was told that it is false, after it had been given as true
-// with the number Seq. Without an ID: all that is true.
+// with the number Seq. Without an ID: all that is true. With Since: for all that the
+// subscription is told at first, if it has begun after the source broker has heard
+// of it.
 type StateAgain struct {
 	Key   Key
 	Robot string
 	ID    string
 	Seq   uint64
+	Since Epoch
 }
 
 // Robots answers a Watch, or tells of a change: all that has changed since a
@@ -404,6 +408,15 @@ type Told struct {
 	States     []HeldState
 	Blind      bool           // there may have been others that it told to be false
 	Named      []SourceBroker // that the session has keys at, if the registry does not know
+	Begun      []Begun
+}
+
+// Begun is a subscription whose first notification tells what holds already, and
+// that has begun after another one of its id: its source brokers may not have heard
+// of that, and it may be alike.
+type Begun struct {
+	ID    string
+	Since Epoch // as in Member
 }
 
 // HeldState is a state of a subscription to changes that has come to a client as

@@ -47,6 +47,7 @@ type sourceToEdge interface {
 	endLocal(*inbox)                                           // Gone
 	dropKey(*inbox)                                            // Gone, and nothing is left
 	release(*inbox)                                            // Fetch
+	beginAgain(*inbox, *sub)                                   // Watch
 	hasMoved(*inbox, Epoch) bool                               // Sources, of a newer attachment
 	appeared(*robot)                                           // Sources, of a new robot
 	tellChange(v *roster, a, old *Availability, before uint64) // Robots

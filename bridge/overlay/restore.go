@@ -166,6 +166,9 @@ func (b *Broker) settle() {
 			e.members.ends++
 		}
 		e.sets = setPoints{{e.set, e.epoch}}
+		for _, sub := range e.members.subs { // likewise
+			sub.heard = e.epoch
+		}
 		for i := range e.buf.items {
 			switch it := &e.buf.items[i]; {
 			case it.dead():

@@ -31,10 +31,10 @@ func (s *set) whole() *SetChange {
 // member returns what a message says of a subscription.
 func (s *sub) member() Member { return Member{s.Subscription, s.began()} }
 
-// began returns since when the client of a subscription to changes is to be told
-// of states; zero if no other one may have had its id, and of others.
+// began returns since when the client of a subscription that is told at first what
+// holds is to be told it; zero if no other one may have had its id, and of others.
 func (s *sub) began() Epoch {
-	if s.Trigger != protocol.TriggerChange {
+	if s.Trigger != protocol.TriggerChange && s.Trigger != protocol.TriggerRising {
 		return Epoch{}
 	}
 	return s.since
@@ -69,9 +69,9 @@ func (s *set) selects(r *selectors, robot string) bool {
 	return false
 }
 
-// diff returns what a message changes in a set that is of an epoch. What is alike
-// and has begun since is another one.
-func (s *set) diff(c *SetChange, epoch Epoch) (drop []string, put []Member) {
+// diff returns what a message changes in a set. What is alike and has begun after this
+// source broker has heard of it is another one.
+func (s *set) diff(c *SetChange) (drop []string, put []Member) {
 	if c == nil {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func (s *set) diff(c *SetChange, epoch Epoch) (drop []string, put []Member) {
 		switch {
 		case old == nil || old.hash != m.Subscription.Hash():
 			put = append(put, m)
-		case m.Since.Compare(epoch) > 0:
+		case m.Since.Compare(old.heard) > 0:
 			drop, put = append(drop, id), append(put, m)
 		}
 	}
@@ -111,6 +111,7 @@ type sub struct {
 	born     uint64 // revision of its subscribe, as the source broker here counts: the same id may have named another one before
 	begun    uint64 // the same as this edge counts: towards what has come of other brokers
 	since    Epoch  // the same towards readings of other brokers: older sets may have had another of its id
+	heard    Epoch  // at a source broker: of the set with which it came
 	hash     Hash
 	selector *selector
 	counted  []sourceCount   // robots that matched when they were last counted

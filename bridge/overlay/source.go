@@ -241,6 +241,9 @@ func (b *source) update(q *sequence, epoch Epoch, drop []string, put, tell []*su
 		e.sets.touch(e.epoch)
 	}
 	b.recordEntry(e)
+	for _, sub := range put {
+		sub.heard = epoch
+	}
 	if len(drop)+len(put)+len(tell) > 0 {
 		b.forgetStates(e, drop, put)
 		b.install(e, false, drop, put, tell)
@@ -273,6 +276,9 @@ func (b *source) subscribe(in *inbox, key Key, epoch Epoch, members *set, anonym
 	e := b.newEntry(key, members, epoch)
 	b.lend(e, in, anonymous)
 	b.recordEntry(e)
+	for _, sub := range members.subs { // each by itself: order decides nothing
+		sub.heard = epoch
+	}
 	b.install(e, true, nil, members.sorted(), tell)
 }
 

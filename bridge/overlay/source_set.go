@@ -48,7 +48,7 @@ func (b *source) takeInFrom(from BrokerID, m *SubscribeMessage) bool {
 	if e.inbox != nil { // the edge was here: turn hands the inbox over
 		b.edge.release(e.inbox)
 	}
-	drop, put := e.members.diff(m.Set, e.epoch)
+	drop, put := e.members.diff(m.Set)
 	e.epoch, e.seen = m.Epoch, b.now
 	if len(drop)+len(put) > 0 {
 		b.changeMembers(e, drop, put, false)
@@ -77,6 +77,9 @@ func (b *source) changeMembers(e *entry, drop []string, put []Member, whole bool
 	if whole {
 		e.sets = nil
 	}
+	for _, m := range put {
+		e.epoch = later(e.epoch, m.Since) // one that an edge before tells of may be newer than what has been heard
+	}
 	b.newSetOf(e)
 	for _, id := range drop {
 		if old := e.members.subs[id]; old != nil {
@@ -88,6 +91,7 @@ func (b *source) changeMembers(e *entry, drop []string, put []Member, whole bool
 	var added []*sub
 	for _, m := range put {
 		s := b.putSub(e.members, m.Subscription, m.Subscription.Hash(), e.set)
+		s.heard = e.epoch
 		b.record(&EntrySubscription{Handle: e.handle, Born: s.born, Subscription: m.Subscription})
 		added = append(added, s)
 	}
@@ -106,7 +110,7 @@ func (b *source) installed(in *Installed) {
 	}
 	e.installed = max(e.installed, in.Set)
 	e.answered++
-	m := &EventMessage{Key: e.key}
+	m := &EventMessage{Key: e.key, Set: e.epoch}
 	for _, id := range slices.Sorted(maps.Keys(in.Robots)) {
 		if e.members.subs[id] != nil {
 			m.Counts = append(m.Counts, RobotCount{ID: id, Robots: in.Robots[id]})

@@ -168,8 +168,26 @@ func (b *source) giveOr(e *entry, r *Reading, names []protocol.Matched) {
 // onAgain is what a source broker does then.
 func (b *source) onAgain(again *StateAgain) {
 	e := b.keys[again.Key]
-	if a := b.own.robots[again.Robot]; e != nil && !e.ended && a != nil && a.Up {
+	if e == nil || e.ended {
+		return
+	}
+	if again.Since != (Epoch{}) {
+		b.beginAgain(e, again)
+	} else if a := b.own.robots[again.Robot]; a != nil && a.Up {
 		b.giveAgain(e, again)
+	}
+}
+
+// beginAgain has a subscription begin anew that has ended and begun again, alike,
+// where the client was before, if this source broker has not heard of that.
+func (b *source) beginAgain(e *entry, again *StateAgain) {
+	old := e.members.subs[again.ID]
+	switch {
+	case old == nil || old.heard.Compare(again.Since) >= 0:
+	case e.inbox != nil:
+		b.edge.beginAgain(e.inbox, old)
+	default:
+		b.changeMembers(e, []string{again.ID}, []Member{{old.Subscription, again.Since}}, false)
 	}
 }
 

@@ -45,7 +45,7 @@ type changes struct {
 	states map[[2]string]bool
 	from   map[[2]string]string // source words
 	begun  map[string]int       // how often each has begun: what is under way may be of the one before
-	anew   map[string]bool      // those that began by a subscribe, and are to be told their state
+	anew   map[string]bool      // those that began by a subscribe: they are to be told their state
 	lost   bool                 // something was given up: what was told is not known
 }
 
@@ -60,14 +60,6 @@ func (s *changes) begin(id string) {
 		if k[0] == id {
 			delete(s.states, k)
 		}
-	}
-}
-
-// roam takes note that the client leaves the edge where its subscriptions began:
-// their source brokers may not hear of it.
-func (s *changes) roam(away bool) {
-	if away {
-		clear(s.anew)
 	}
 }
 

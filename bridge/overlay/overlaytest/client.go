@@ -186,7 +186,6 @@ func (p *client) attach(y int) {
 	p.since = p.c.now
 	p.c.cutOff(p, y)
 	p.beginAnew()
-	p.changes.roam(y != p.at)
 	if p.anonymous {
 		p.session, p.nums, p.lives = "", map[string]uint64{}, map[string]notified{}
 	}
@@ -215,7 +214,6 @@ func (p *client) move(y int) {
 	p.since = p.c.now
 	p.c.cutOff(p, y)
 	p.beginAnew()
-	p.changes.roam(y != p.at)
 	p.answers, p.doubtful, p.again = nil, false, false
 	p.next = &attempt{conn: p.newConn(), at: y, wire: maps.Clone(p.nums)}
 	p.c.step(y, p.message(p.next.conn, p.attachment))
@@ -369,6 +367,7 @@ func (p *client) subscribes(s *overlay.Subscription) {
 	p.changes.anew[s.ID] = true
 	a := &asked{sub: s, versions: []*overlay.Subscription{s}}
 	if p.next != nil {
+		p.changes.begun[s.ID]++ // over the connection in use, and another one behind the hello
 		a.since = overlay.Epoch{Attachment: p.attachment, Edge: brokerName(p.next.at), Revision: math.MaxUint64}
 		p.c.behind[s] = a
 	}

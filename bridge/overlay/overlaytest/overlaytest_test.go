@@ -37,9 +37,11 @@ var kinds = []struct {
 	{"faults", Config{Kind: Faults}, []string{"notified", "skipped", "gaps", "warned", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "intruders", "taken over", "repeated", "out of reach"}},
 	{"old store", Config{Kind: OldStore}, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "paused", "went back", "ends"}},
 	{"amnesia", Config{Kind: Amnesia}, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "intruders", "taken over", "paused", "stores lost", "stores torn", "ends"}},
+	{"absent", Config{Kind: Absent}, []string{"notified", "skipped", "gaps", "cuts", "frames lost", "crashes", "changed away", "changes"}},
 	{"no faults, every", Config{Kind: NoFaults, Every: true}, []string{"notified", "skipped", "gaps", "quiet roam", "quiet update", "quiet unsubscribe", "cut replays", "notified without a store", "notified with messages", "robot up", "robot away", "robot overflow", "bulletins", "twins", "refused in the end"}},
 	{"faults, every", Config{Kind: Faults, Every: true}, []string{"notified", "skipped", "gaps", "cuts", "frames lost", "cut replays", "crashes", "paused", "doubles", "intruders", "taken over", "repeated", "out of reach", "parts", "served by a part", "twins", "twin's readings", "refused in the end"}},
 	{"old store, every", Config{Kind: OldStore, Every: true}, []string{"notified", "gaps", "cuts", "frames lost", "crashes", "paused", "went back", "ends", "parts", "served by a part", "twins", "twin's readings", "refused in the end"}},
+	{"absent, every", Config{Kind: Absent, Every: true}, []string{"notified", "skipped", "gaps", "cuts", "frames lost", "crashes", "changed away", "changes"}},
 	{"amnesia, every", Config{Kind: Amnesia, Every: true}, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "intruders", "taken over", "paused", "stores lost", "stores torn", "ends", "parts", "served by a part", "twins", "twin's readings", "refused in the end"}},
 }
 
@@ -193,8 +195,9 @@ func TestHardSeeds(t *testing.T) {
 		Config
 		seeds []uint64
 	}{
-		{Config{Kind: NoFaults}, []uint64{613, 1647, 2229, 2588, 2719, 3722, 6054, 16415, 17578, 21302, 22888, 32720, 34386, 47155}},
+		{Config{Kind: NoFaults}, []uint64{613, 1647, 1967, 2229, 2588, 2719, 3722, 6054, 16415, 17578, 21302, 22888, 32720, 34386, 47155}},
 		{Config{Kind: Faults}, []uint64{700, 891, 909, 985, 991, 2182, 2245, 9373, 10878, 11207, 15377, 20041, 22684, 22861, 33767, 36785}},
+		{Config{Kind: Absent}, []uint64{13730}},
 		{Config{Kind: Amnesia}, []uint64{3887, 19221}},
 		{Config{Kind: OldStore}, []uint64{1152, 1663, 2137, 5943, 8331, 9653, 10425, 17286, 21852, 22985, 35999, 44228, 46815, 49825}},
 		{Config{Kind: NoFaults, Every: true}, []uint64{11, 107}},
@@ -223,7 +226,7 @@ func FuzzSchedule(f *testing.F) {
 		if len(b) == 0 || len(b) > 20_000 {
 			return
 		}
-		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 4), Every: b[0]/4%2 == 1}); err != nil {
+		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 5), Every: b[0]/5%2 == 1}); err != nil {
 			t.Fatal(err)
 		}
 	})

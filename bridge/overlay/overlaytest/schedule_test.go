@@ -18,6 +18,7 @@ const (
 	Faults               // links are cut, brokers crash, messages are late, one id is used twice
 	Amnesia              // stores are lost, too, and sessions end
 	OldStore             // as Faults, and one source broker's store goes back to what it was
+	Absent               // as one of the first two, and clients change what they subscribe to while they are away
 )
 
 // Config says what schedules to run.
@@ -42,6 +43,7 @@ type Result struct {
 type schedule struct {
 	*cluster
 	kind    Kind
+	absent  bool
 	calm    bool // every change ends before the next: costs are exact
 	away    int  // how often the registry was out of reach
 	limited bool
@@ -79,6 +81,10 @@ func Run(choice Choice, cfg Config) (result Result, err error) {
 }
 
 func newSchedule(choice Choice, cfg Config) *schedule {
+	kind := cfg.Kind
+	if kind == Absent {
+		kind = []Kind{NoFaults, Faults}[choice.Intn(2)]
+	}
 	n := 2 + choice.Intn(7)
 	var links []link
 	add := func(l link) {
@@ -92,12 +98,12 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	for range choice.Intn(4) {
 		add(linkOf(choice.Intn(n), choice.Intn(n)))
 	}
-	s := &schedule{kind: cfg.Kind, faults: cfg.Kind != NoFaults}
+	s := &schedule{kind: kind, absent: cfg.Kind == Absent, faults: kind != NoFaults}
 	oc := overlay.Config{Mode: overlay.ModeOne, Inbox: overlay.Limits{Keep: 100_000 * overlay.Second}}
 	if cfg.Every {
 		oc.Mode = overlay.ModeEvery
 	}
-	if cfg.Kind == Amnesia {
+	if kind == Amnesia {
 		oc.Inbox.Keep = []overlay.Duration{5 * overlay.Second, 12 * overlay.Second}[choice.Intn(2)]
 	}
 	if choice.Intn(4) == 0 {
@@ -116,7 +122,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		s.followAll()
 	}
 	s.forgetful, s.calmRobots = !s.faults, !s.faults
-	s.changesHold = cfg.Kind == NoFaults || cfg.Kind == Faults
+	s.changesHold = kind == NoFaults || kind == Faults
 	s.calm = calm
 	s.slow = !s.calm && choice.Intn(3) == 0
 	for range 1 + choice.Intn(min(3, n)) {
@@ -253,7 +259,7 @@ func (s *schedule) run() {
 	}
 	for _, p := range s.clients {
 		p.attach(s.choice.Intn(len(s.brokers)))
-		s.subscribe(p)
+		s.subscribeAny(p)
 	}
 	for moves > 0 {
 		u := s.choice.Intn(10_000)
@@ -292,21 +298,24 @@ func (s *schedule) run() {
 	}
 }
 
-func (s *schedule) subscribe(p *client) {
+func (s *schedule) subscribeAny(p *client) {
 	if !p.connected() {
 		return
 	}
-	id := string(rune('a' + s.choice.Intn(3)))
-	if p.subs[id] == nil {
-		keep, trigger := protocol.KeepAll, protocol.TriggerEvery
-		switch s.choice.Intn(4) {
-		case 0:
-			keep = protocol.KeepLatest
-		case 1:
-			trigger = protocol.TriggerChange
-		}
-		p.subscribe(id, 1+s.choice.Intn(3), keep, trigger)
+	if id := string(rune('a' + s.choice.Intn(3))); p.subs[id] == nil {
+		s.subscribe(p, id)
 	}
+}
+
+func (s *schedule) subscribe(p *client, id string) {
+	keep, trigger := protocol.KeepAll, protocol.TriggerEvery
+	switch s.choice.Intn(4) {
+	case 0:
+		keep = protocol.KeepLatest
+	case 1:
+		trigger = protocol.TriggerChange
+	}
+	p.subscribe(id, 1+s.choice.Intn(3), keep, trigger)
 }
 
 // act has a client do something.
@@ -322,6 +331,9 @@ func (s *schedule) act(p *client) {
 	switch {
 	case p.connected() && u < 35:
 		p.detach()
+		if s.absent {
+			s.changeAway(p)
+		}
 	case !p.connected() || u < 70:
 		if !s.quietNow(p) {
 			roam()
@@ -329,7 +341,7 @@ func (s *schedule) act(p *client) {
 			s.quiet("roam", roam, s.priceOfRoam(p, y))
 		}
 	case u < 80 || len(p.subs) == 0:
-		s.subscribe(p)
+		s.subscribeAny(p)
 	default:
 		id := pick(s.choice, sortedKeys(p.subs))
 		price := messages{subscribe: s.hops(p)}
@@ -342,6 +354,25 @@ func (s *schedule) act(p *client) {
 		} else {
 			s.quiet("unsubscribe", func() { p.unsubscribe(id) }, price)
 		}
+	}
+}
+
+// changeAway has a client change what it subscribes to while it is away. What has
+// ended and begins again meanwhile would be the same for all who hear its hello.
+func (s *schedule) changeAway(p *client) {
+	ended := map[string]bool{}
+	for range s.choice.Intn(3) {
+		id := string(rune('a' + s.choice.Intn(3)))
+		switch {
+		case p.subs[id] == nil && !ended[id]:
+			s.subscribe(p, id)
+		case p.subs[id] != nil && s.choice.Intn(2) == 0:
+			p.update(id, 1+s.choice.Intn(3))
+		case p.subs[id] != nil:
+			p.unsubscribe(id)
+			ended[id] = true
+		}
+		s.marks["changed away"]++
 	}
 }
 
