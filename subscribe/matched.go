@@ -82,7 +82,7 @@ func (s *Session) emit(a *view.Arrival) {
 // of it is little, for readings may wait long in inboxes.
 func (s *Session) encode(a *view.Arrival) []byte {
 	length := s.lengths[a.Device]
-	b := protocol.Seal(a.View.AppendText(make([]byte, 0, length+length/32)))
+	b := protocol.Seal(view.AppendText(make([]byte, 0, length+length/32), a.View))
 	if cap(b)-len(b) > len(b)/8 {
 		b = slices.Clone(b)
 	}

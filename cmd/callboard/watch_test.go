@@ -69,14 +69,14 @@ func TestNotificationLine(t *testing.T) {
 		}, "r0 position2d:0 1.000 true x=1 y=-2.5 yaw=0 vyaw=0 speed=0.5 stall=false"},
 		"marks": {protocol.Notify{
 			Robot: "r0", Interface: "fiducial", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch"}},
-			Reading: protocol.JSON(protocol.Seal((&view.Fiducial{Count: 2, ID: 5, Range: 1.5, Bearing: math.NaN(), X: 1, IDs: []float64{5, 6}}).AppendText(nil))),
+			Reading: protocol.JSON(protocol.Seal(view.AppendText(nil, &view.Fiducial{Count: 2, ID: 5, Range: 1.5, Bearing: math.NaN(), X: 1, IDs: []float64{5, 6}}))),
 		}, "r0 fiducial:0 1.000 count=2 id=5 range=1.5 bearing=null x=1 y=0"},
 		"a mark whose id is not known": {protocol.Notify{
 			Robot: "r0", Interface: "fiducial", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch", Values: json.RawMessage(`{"ids":[4294967295,-2147483648],"id":4294967295,"all":9007199254740991,"more":1e16,"far":1234567890.5}`)}},
 		}, "r0 fiducial:0 1.000 ids=[4294967295 -2147483648] id=4294967295 all=9007199254740991 more=1e+16 far=1.235e+09"},
 		"bumpers": {protocol.Notify{
 			Robot: "r0", Interface: "bumper", Time: 1, Subscriptions: []protocol.Matched{{ID: "watch"}},
-			Reading: json.RawMessage((&view.Bumper{Any: true, Pressed: 1, First: 2, Count: 3}).AppendText(nil)),
+			Reading: json.RawMessage(view.AppendText(nil, &view.Bumper{Any: true, Pressed: 1, First: 2, Count: 3})),
 		}, "r0 bumper:0 1.000 any=true pressed=1 first=2 count=3"},
 		"selected": {protocol.Notify{
 			Robot: "r0", Interface: "laser", Time: 1,

@@ -345,7 +345,7 @@ func (b *builder) appender(n node) func([]byte, *Env) []byte {
 		}
 	case t.base == baseView:
 		if x := b.view(n); x != nil {
-			return func(dst []byte, e *Env) []byte { return x(e).AppendText(dst) }
+			return func(dst []byte, e *Env) []byte { return view.AppendText(dst, x(e)) }
 		}
 	}
 	return nil

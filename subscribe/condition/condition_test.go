@@ -36,16 +36,16 @@ func testEnv() *Env {
 	set(&now,
 		&view.Laser{
 			Ranges: []float64{0.5, 2, 8, 1}, Intensities: []float64{1, 0}, Count: 4, Min: 0.5, Max: 8, Bearing: -1.5,
-			AngleMin: -1.5, AngleMax: 1.5, Resolution: 1, MaxRange: 8, Front: 2, Left: 8, Right: 0.5, Time: 10, Index: 0,
+			AngleMin: -1.5, AngleMax: 1.5, Resolution: 1, MaxRange: 8, Front: 2, Left: 8, Right: 0.5, Stamp: view.Stamp{Time: 10, Index: 0},
 		},
-		&view.Sonar{Ranges: []float64{3, 2}, Count: 2, Min: 2, Max: 3, Nearest: 1, Bearing: 0.5, Time: 9, Index: 1},
-		&view.Position{X: 1, Y: 0.5, Yaw: math.Pi / 2, VX: 0.3, VY: 0.4, VYaw: 0.1, Speed: 0.5, Stall: true, Time: 9.5, Index: 0},
+		&view.Sonar{Ranges: []float64{3, 2}, Count: 2, Min: 2, Max: 3, Nearest: 1, Bearing: 0.5, Stamp: view.Stamp{Time: 9, Index: 1}},
+		&view.Position{X: 1, Y: 0.5, Yaw: math.Pi / 2, VX: 0.3, VY: 0.4, VYaw: 0.1, Speed: 0.5, Stall: true, Stamp: view.Stamp{Time: 9.5, Index: 0}},
 	)
 	prev := conditiontest.Some()
 	set(&prev,
-		&view.Laser{Ranges: []float64{8}, Count: 1, Min: 8, Max: 8, MaxRange: 8, Front: 8, Left: 8, Right: 8, Time: 9},
-		&view.Sonar{Ranges: []float64{5}, Count: 1, Min: 5, Max: 5, Index: 1},
-		&view.Position{X: 0.75, Y: 0.5, Time: 9},
+		&view.Laser{Ranges: []float64{8}, Count: 1, Min: 8, Max: 8, MaxRange: 8, Front: 8, Left: 8, Right: 8, Stamp: view.Stamp{Time: 9}},
+		&view.Sonar{Ranges: []float64{5}, Count: 1, Min: 5, Max: 5, Stamp: view.Stamp{Index: 1}},
+		&view.Position{X: 0.75, Y: 0.5, Stamp: view.Stamp{Time: 9}},
 	)
 	const all = ^view.Kinds(0)
 	return &Env{State: now, Prev: prev, Robot: "r1", World: "cave", Interface: "laser", Index: 0, Time: 10, Have: all, HavePrev: all}
@@ -61,9 +61,9 @@ func TestValues(t *testing.T) {
 		"position.x": "1", "position.y": "0.5", "position.yaw": "1.5707963267948966", "position.vx": "0.3", "position.vy": "0.4",
 		"position.vyaw": "0.1", "position.speed": "0.5", "position.stall": "true", "position.time": "9.5", "position.index": "0",
 		"prev.laser.min": "8", "prev.position.x": "0.75", "prev.sonar.ranges": "[5]",
-		"bumper.any": "true", "bumper.bumpers": "[1,1.5]", "prev.bumper.bumpers[1]": "1.5", "wifi.essid": `"word"`, "wifi.essids": `["e004","lab"]`,
+		"bumper.any": "true", "bumper.bumpers": "[2,1.5]", "prev.bumper.bumpers[1]": "1.5", "wifi.essid": `"word"`, "wifi.essids": `["e004","lab"]`,
 		"len(wifi.macs)": "2", `"lab" in wifi.essids`: "true", `wifi.essid in wifi.essids`: "false", `any(rfid.tags, # startsWith "e0")`: "true", "rfid.tags[0]": `"e004"`,
-		`filter(rfid.tags, # == "lab")`: `["lab"]`, "1.5 in fiducial.ids": "true", "7 not in fiducial.ids": "true", "imu.x in [1, 2]": "false", "1 in fiducial.ids": "false",
+		`filter(rfid.tags, # == "lab")`: `["lab"]`, "1.5 in fiducial.ids": "true", "7 not in fiducial.ids": "true", "imu.x in [1, 2]": "false", "1 in fiducial.ids": "true",
 		`wifi.essid contains "or" ? 1 : 2`: "1", `upper(speech_recognition.text) == "WORD"`: "true", "position.z": "0",
 
 		"prev.position": `{"x":0.75,"y":0.5,"yaw":0,"vx":0,"vy":0,"vyaw":0,"speed":0,"stall":false,"time":9,"index":0}`,

@@ -23,7 +23,7 @@ func appendAny(dst []byte, v any) []byte {
 	case []float64:
 		return view.AppendFloats(dst, v)
 	case view.View:
-		return v.AppendText(dst)
+		return view.AppendText(dst, v)
 	}
 	list := reflect.ValueOf(v)
 	if list.Kind() != reflect.Slice {

@@ -108,7 +108,7 @@ func plain(e *Env) map[string]any {
 func drawEnv(t *rapid.T, text string) *Env {
 	laser := func() *view.Laser {
 		n := rapid.SampledFrom([]int{0, 1, 2, 7}).Draw(t, "ranges")
-		l := &view.Laser{Count: n, Min: conditiontest.Float(t), Max: conditiontest.Float(t), Bearing: conditiontest.Float(t), AngleMin: -1, AngleMax: 1, MaxRange: 8, Front: conditiontest.Float(t), Index: 1}
+		l := &view.Laser{Count: n, Min: conditiontest.Float(t), Max: conditiontest.Float(t), Bearing: conditiontest.Float(t), AngleMin: -1, AngleMax: 1, MaxRange: 8, Front: conditiontest.Float(t), Stamp: view.Stamp{Index: 1}}
 		for range n {
 			l.Ranges = append(l.Ranges, conditiontest.Float(t))
 		}

@@ -7,15 +7,15 @@ import (
 
 // Actarray is what the actuators of an array do.
 type Actarray struct {
-	Count         int       `expr:"count"`
-	Moving        bool      `expr:"moving"`
-	Stalled       bool      `expr:"stalled"`
-	MotorState    int       `expr:"motor_state"`
-	Positions     []float64 `expr:"positions"`
-	Speeds        []float64 `expr:"speeds"`
-	Accelerations []float64 `expr:"accelerations"`
-	Currents      []float64 `expr:"currents"`
-	States        []float64 `expr:"states"`
+	Moving        bool      `expr:"moving" doc:"some actuator moves"`
+	Stalled       bool      `expr:"stalled" doc:"some actuator is stalled"`
+	MotorState    int       `expr:"motor_state" doc:"1: the motors are on"`
+	Count         int       `expr:"count" doc:"how many actuators"`
+	Positions     []float64 `expr:"positions" unit:"m or rad" doc:"the position of each"`
+	Speeds        []float64 `expr:"speeds" unit:"m/s or rad/s" doc:"the speed of each"`
+	Accelerations []float64 `expr:"accelerations" unit:"m/s² or rad/s²" doc:"the acceleration of each"`
+	Currents      []float64 `expr:"currents" unit:"A" doc:"the current of each"`
+	States        []float64 `expr:"states" doc:"of each, 1: idle, 2: moving, 4: braked, 8: stalled"`
 	Stamp
 }
 
@@ -36,18 +36,3 @@ func (a *Actarray) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var actarrayFields = with(
-	truth("moving", "some actuator moves", func(a *Actarray) bool { return a.Moving }),
-	truth("stalled", "some actuator is stalled", func(a *Actarray) bool { return a.Stalled }),
-	whole("motor_state", "", "1: the motors are on", func(a *Actarray) int { return a.MotorState }),
-	whole("count", "", "how many actuators", func(a *Actarray) int { return a.Count }),
-	numbers("positions", "m or rad", "the position of each", func(a *Actarray) []float64 { return a.Positions }),
-	numbers("speeds", "m/s or rad/s", "the speed of each", func(a *Actarray) []float64 { return a.Speeds }),
-	numbers("accelerations", "m/s² or rad/s²", "the acceleration of each", func(a *Actarray) []float64 { return a.Accelerations }),
-	numbers("currents", "A", "the current of each", func(a *Actarray) []float64 { return a.Currents }),
-	numbers("states", "", "of each, 1: idle, 2: moving, 4: braked, 8: stalled", func(a *Actarray) []float64 { return a.States }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (a *Actarray) AppendText(dst []byte) []byte { return appendFields(dst, a, actarrayFields) }

@@ -7,13 +7,13 @@ import (
 
 // Blinkenlight is what a light does.
 type Blinkenlight struct {
-	Enable    bool    `expr:"enable"`
-	Period    float64 `expr:"period"`
-	DutyCycle float64 `expr:"duty_cycle"`
-	Red       int     `expr:"red"`
-	Green     int     `expr:"green"`
-	Blue      int     `expr:"blue"`
-	Alpha     int     `expr:"alpha"`
+	Enable    bool    `expr:"enable" doc:"it is on"`
+	Period    float64 `expr:"period" unit:"s" doc:"of flashing; 0: steady"`
+	DutyCycle float64 `expr:"duty_cycle" doc:"which part of the period it is on, 0 to 1"`
+	Red       int     `expr:"red" doc:"0 to 255"`
+	Green     int     `expr:"green" doc:"0 to 255"`
+	Blue      int     `expr:"blue" doc:"0 to 255"`
+	Alpha     int     `expr:"alpha" doc:"0 to 255"`
 	Stamp
 }
 
@@ -28,16 +28,3 @@ func (b *Blinkenlight) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var blinkenlightFields = with(
-	truth("enable", "it is on", func(b *Blinkenlight) bool { return b.Enable }),
-	number("period", "s", "of flashing; 0: steady", func(b *Blinkenlight) float64 { return b.Period }),
-	number("duty_cycle", "", "which part of the period it is on, 0 to 1", func(b *Blinkenlight) float64 { return b.DutyCycle }),
-	whole("red", "", "0 to 255", func(b *Blinkenlight) int { return b.Red }),
-	whole("green", "", "0 to 255", func(b *Blinkenlight) int { return b.Green }),
-	whole("blue", "", "0 to 255", func(b *Blinkenlight) int { return b.Blue }),
-	whole("alpha", "", "0 to 255", func(b *Blinkenlight) int { return b.Alpha }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (b *Blinkenlight) AppendText(dst []byte) []byte { return appendFields(dst, b, blinkenlightFields) }

@@ -10,26 +10,26 @@ import (
 // Blobfinder is the patches of colour in one image, and of the largest one all
 // that the finder tells.
 type Blobfinder struct {
-	Count   int       `expr:"count"`
-	ID      int       `expr:"id"`
-	Color   int       `expr:"color"`
-	Area    float64   `expr:"area"`
-	X       float64   `expr:"x"`
-	Y       float64   `expr:"y"`
-	Left    float64   `expr:"left"`
-	Right   float64   `expr:"right"`
-	Top     float64   `expr:"top"`
-	Bottom  float64   `expr:"bottom"`
-	Range   float64   `expr:"range"`
-	Largest int       `expr:"largest"`
-	Width   int       `expr:"width"`
-	Height  int       `expr:"height"`
-	IDs     []float64 `expr:"ids"`
-	Colors  []float64 `expr:"colors"`
-	Areas   []float64 `expr:"areas"`
-	Xs      []float64 `expr:"xs"`
-	Ys      []float64 `expr:"ys"`
-	Ranges  []float64 `expr:"ranges"`
+	Count   int       `expr:"count" doc:"how many patches"`
+	ID      int       `expr:"id" doc:"of the largest, the number of its colour, from the driver; -1 if there is none"`
+	Color   int       `expr:"color" doc:"of the largest, its colour, 0xRRGGBB; -1 if there is none"`
+	Area    float64   `expr:"area" unit:"px" doc:"of the largest, its area; 0 if there is none"`
+	X       float64   `expr:"x" unit:"px" doc:"of the largest, its centre; no number if there is none, as what follows"`
+	Y       float64   `expr:"y" unit:"px" doc:"of the largest, its centre"`
+	Left    float64   `expr:"left" unit:"px" doc:"of the largest, its border"`
+	Right   float64   `expr:"right" unit:"px" doc:"of the largest, its border"`
+	Top     float64   `expr:"top" unit:"px" doc:"of the largest, its border"`
+	Bottom  float64   `expr:"bottom" unit:"px" doc:"of the largest, its border"`
+	Range   float64   `expr:"range" unit:"m" doc:"of the largest, how far it is, if the driver knows"`
+	Largest int       `expr:"largest" doc:"which one of the lists is the largest, from 0; -1 if there is none"`
+	Width   int       `expr:"width" unit:"px" doc:"of the image"`
+	Height  int       `expr:"height" unit:"px" doc:"of the image"`
+	IDs     []float64 `expr:"ids" doc:"the number of the colour of each"`
+	Colors  []float64 `expr:"colors" doc:"the colour of each, 0xRRGGBB"`
+	Areas   []float64 `expr:"areas" unit:"px" doc:"the area of each"`
+	Xs      []float64 `expr:"xs" unit:"px" doc:"the centre of each"`
+	Ys      []float64 `expr:"ys" unit:"px" doc:"the centre of each"`
+	Ranges  []float64 `expr:"ranges" unit:"m" doc:"how far each is"`
 	Stamp
 }
 
@@ -58,29 +58,3 @@ func (b *Blobfinder) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var blobfinderFields = with(
-	whole("count", "", "how many patches", func(b *Blobfinder) int { return b.Count }),
-	whole("id", "", "of the largest, the number of its colour, from the driver; -1 if there is none", func(b *Blobfinder) int { return b.ID }),
-	whole("color", "", "of the largest, its colour, 0xRRGGBB; -1 if there is none", func(b *Blobfinder) int { return b.Color }),
-	number("area", "px", "of the largest, its area; 0 if there is none", func(b *Blobfinder) float64 { return b.Area }),
-	number("x", "px", "of the largest, its centre; no number if there is none, as what follows", func(b *Blobfinder) float64 { return b.X }),
-	number("y", "px", "of the largest, its centre", func(b *Blobfinder) float64 { return b.Y }),
-	number("left", "px", "of the largest, its border", func(b *Blobfinder) float64 { return b.Left }),
-	number("right", "px", "of the largest, its border", func(b *Blobfinder) float64 { return b.Right }),
-	number("top", "px", "of the largest, its border", func(b *Blobfinder) float64 { return b.Top }),
-	number("bottom", "px", "of the largest, its border", func(b *Blobfinder) float64 { return b.Bottom }),
-	number("range", "m", "of the largest, how far it is, if the driver knows", func(b *Blobfinder) float64 { return b.Range }),
-	whole("largest", "", "which one of the lists is the largest, from 0; -1 if there is none", func(b *Blobfinder) int { return b.Largest }),
-	whole("width", "px", "of the image", func(b *Blobfinder) int { return b.Width }),
-	whole("height", "px", "of the image", func(b *Blobfinder) int { return b.Height }),
-	numbers("ids", "", "the number of the colour of each", func(b *Blobfinder) []float64 { return b.IDs }),
-	numbers("colors", "", "the colour of each, 0xRRGGBB", func(b *Blobfinder) []float64 { return b.Colors }),
-	numbers("areas", "px", "the area of each", func(b *Blobfinder) []float64 { return b.Areas }),
-	numbers("xs", "px", "the centre of each", func(b *Blobfinder) []float64 { return b.Xs }),
-	numbers("ys", "px", "the centre of each", func(b *Blobfinder) []float64 { return b.Ys }),
-	numbers("ranges", "m", "how far each is", func(b *Blobfinder) []float64 { return b.Ranges }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (b *Blobfinder) AppendText(dst []byte) []byte { return appendFields(dst, b, blobfinderFields) }

@@ -7,11 +7,11 @@ import (
 
 // Bumper is what touches the robot.
 type Bumper struct {
-	Bumpers []float64 `expr:"bumpers"`
-	Count   int       `expr:"count"`
-	Any     bool      `expr:"any"`
-	Pressed int       `expr:"pressed"`
-	First   int       `expr:"first"`
+	Any     bool      `expr:"any" doc:"some bumper is pressed"`
+	Pressed int       `expr:"pressed" doc:"how many are pressed"`
+	First   int       `expr:"first" doc:"the number of the first that is pressed, from 0; -1 if there is none"`
+	Count   int       `expr:"count" doc:"how many bumpers"`
+	Bumpers []float64 `expr:"bumpers" doc:"what each says: 0 is free; what else is the driver's, as 1 or a corner's number"`
 	Stamp
 }
 
@@ -33,14 +33,3 @@ func (b *Bumper) read(m player.Reading, _ View) bool {
 	b.Any = b.Pressed > 0
 	return true
 }
-
-var bumperFields = with(
-	truth("any", "some bumper is pressed", func(b *Bumper) bool { return b.Any }),
-	whole("pressed", "", "how many are pressed", func(b *Bumper) int { return b.Pressed }),
-	whole("first", "", "the number of the first that is pressed, from 0; -1 if there is none", func(b *Bumper) int { return b.First }),
-	whole("count", "", "how many bumpers", func(b *Bumper) int { return b.Count }),
-	numbers("bumpers", "", "what each says: 0 is free; what else is the driver's, as 1 or a corner's number", func(b *Bumper) []float64 { return b.Bumpers }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (b *Bumper) AppendText(dst []byte) []byte { return appendFields(dst, b, bumperFields) }

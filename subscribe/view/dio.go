@@ -7,10 +7,10 @@ import (
 
 // DIO is digital inputs.
 type DIO struct {
-	Count  int       `expr:"count"`
-	On     int       `expr:"on"`
-	Bits   int       `expr:"bits"`
-	Values []float64 `expr:"values"`
+	Values []float64 `expr:"values" doc:"the inputs, each 0 or 1"`
+	On     int       `expr:"on" doc:"how many are 1"`
+	Count  int       `expr:"count" doc:"how many inputs"`
+	Bits   int       `expr:"bits" doc:"the inputs as bits, the lowest the first"`
 	Stamp
 }
 
@@ -27,13 +27,3 @@ func (v *DIO) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var dioFields = with(
-	numbers("values", "", "the inputs, each 0 or 1", func(v *DIO) []float64 { return v.Values }),
-	whole("on", "", "how many are 1", func(v *DIO) int { return v.On }),
-	whole("count", "", "how many inputs", func(v *DIO) int { return v.Count }),
-	whole("bits", "", "the inputs as bits, the lowest the first", func(v *DIO) int { return v.Bits }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (v *DIO) AppendText(dst []byte) []byte { return appendFields(dst, v, dioFields) }

@@ -10,23 +10,23 @@ import (
 // Fiducial is the marks that a finder sees, in its frame, and of the nearest
 // one all that it tells.
 type Fiducial struct {
-	Count    int       `expr:"count"`
-	Nearest  int       `expr:"nearest"`
-	ID       int       `expr:"id"`
-	Range    float64   `expr:"range"`
-	Bearing  float64   `expr:"bearing"`
-	X        float64   `expr:"x"`
-	Y        float64   `expr:"y"`
-	Z        float64   `expr:"z"`
-	Roll     float64   `expr:"roll"`
-	Pitch    float64   `expr:"pitch"`
-	Yaw      float64   `expr:"yaw"`
-	IDs      []float64 `expr:"ids"`
-	Ranges   []float64 `expr:"ranges"`
-	Bearings []float64 `expr:"bearings"`
-	Xs       []float64 `expr:"xs"`
-	Ys       []float64 `expr:"ys"`
-	Yaws     []float64 `expr:"yaws"`
+	Count    int       `expr:"count" doc:"how many marks"`
+	ID       int       `expr:"id" doc:"the nearest one's number; -1 if there is none, or it is not identified"`
+	Range    float64   `expr:"range" unit:"m" doc:"how far the nearest is; without end if there is none"`
+	Bearing  float64   `expr:"bearing" unit:"rad" doc:"where the nearest is; no number if there is none, as what follows"`
+	X        float64   `expr:"x" unit:"m" doc:"the nearest one's place"`
+	Y        float64   `expr:"y" unit:"m" doc:"the nearest one's place"`
+	Z        float64   `expr:"z" unit:"m" doc:"the nearest one's place"`
+	Roll     float64   `expr:"roll" unit:"rad" doc:"the nearest one's attitude"`
+	Pitch    float64   `expr:"pitch" unit:"rad" doc:"the nearest one's attitude"`
+	Yaw      float64   `expr:"yaw" unit:"rad" doc:"the nearest one's heading"`
+	Nearest  int       `expr:"nearest" doc:"which one of the lists is nearest, from 0; -1 if there is none"`
+	IDs      []float64 `expr:"ids" doc:"the number of each"`
+	Ranges   []float64 `expr:"ranges" unit:"m" doc:"how far each is"`
+	Bearings []float64 `expr:"bearings" unit:"rad" doc:"where each is"`
+	Xs       []float64 `expr:"xs" unit:"m" doc:"the place of each"`
+	Ys       []float64 `expr:"ys" unit:"m" doc:"the place of each"`
+	Yaws     []float64 `expr:"yaws" unit:"rad" doc:"the heading of each"`
 	Stamp
 }
 
@@ -66,26 +66,3 @@ func least(values []float64) int {
 	}
 	return at
 }
-
-var fiducialFields = with(
-	whole("count", "", "how many marks", func(f *Fiducial) int { return f.Count }),
-	whole("id", "", "the nearest one's number; -1 if there is none, or it is not identified", func(f *Fiducial) int { return f.ID }),
-	number("range", "m", "how far the nearest is; without end if there is none", func(f *Fiducial) float64 { return f.Range }),
-	number("bearing", "rad", "where the nearest is; no number if there is none, as what follows", func(f *Fiducial) float64 { return f.Bearing }),
-	number("x", "m", "the nearest one's place", func(f *Fiducial) float64 { return f.X }),
-	number("y", "m", "the nearest one's place", func(f *Fiducial) float64 { return f.Y }),
-	number("z", "m", "the nearest one's place", func(f *Fiducial) float64 { return f.Z }),
-	number("roll", "rad", "the nearest one's attitude", func(f *Fiducial) float64 { return f.Roll }),
-	number("pitch", "rad", "the nearest one's attitude", func(f *Fiducial) float64 { return f.Pitch }),
-	number("yaw", "rad", "the nearest one's heading", func(f *Fiducial) float64 { return f.Yaw }),
-	whole("nearest", "", "which one of the lists is nearest, from 0; -1 if there is none", func(f *Fiducial) int { return f.Nearest }),
-	numbers("ids", "", "the number of each", func(f *Fiducial) []float64 { return f.IDs }),
-	numbers("ranges", "m", "how far each is", func(f *Fiducial) []float64 { return f.Ranges }),
-	numbers("bearings", "rad", "where each is", func(f *Fiducial) []float64 { return f.Bearings }),
-	numbers("xs", "m", "the place of each", func(f *Fiducial) []float64 { return f.Xs }),
-	numbers("ys", "m", "the place of each", func(f *Fiducial) []float64 { return f.Ys }),
-	numbers("yaws", "rad", "the heading of each", func(f *Fiducial) []float64 { return f.Yaws }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (f *Fiducial) AppendText(dst []byte) []byte { return appendFields(dst, f, fiducialFields) }

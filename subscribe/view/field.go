@@ -1,6 +1,11 @@
 package view
 
-import "strconv"
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"unsafe"
+)
 
 // Field is a value of a view: what conditions name, and JSON has.
 type Field struct {
@@ -17,134 +22,101 @@ type Field struct {
 	Texts  func(*State) []string
 }
 
-// field is a Field of the view T.
-type field[T any] struct {
-	name, unit, doc string
-	key             string        // as JSON has it
-	only            func(*T) bool // JSON has it only then; nil: always
-
-	float  func(*T) float64
-	int    func(*T) int
-	truth  func(*T) bool
-	text   func(*T) string
-	floats func(*T) []float64
-	texts  func(*T) []string
+// field is a Field and how a view's JSON has it.
+type field struct {
+	Field
+	key    string // with quotes and colon
+	append func(dst []byte, view unsafe.Pointer) []byte
+	when   func(view unsafe.Pointer) bool // JSON has it only then; nil: always
 }
 
-func named[T any](name, unit, doc string) field[T] {
-	return field[T]{name: name, unit: unit, doc: doc, key: strconv.Quote(name) + ":"}
-}
-
-func number[T any](name, unit, doc string, get func(*T) float64) field[T] {
-	f := named[T](name, unit, doc)
-	f.float = get
-	return f
-}
-
-func whole[T any](name, unit, doc string, get func(*T) int) field[T] {
-	f := named[T](name, unit, doc)
-	f.int = get
-	return f
-}
-
-func truth[T any](name, doc string, get func(*T) bool) field[T] {
-	f := named[T](name, "", doc)
-	f.truth = get
-	return f
-}
-
-func text[T any](name, doc string, get func(*T) string) field[T] {
-	f := named[T](name, "", doc)
-	f.text = get
-	return f
-}
-
-func numbers[T any](name, unit, doc string, get func(*T) []float64) field[T] {
-	f := named[T](name, unit, doc)
-	f.floats = get
-	return f
-}
-
-func texts[T any](name, doc string, get func(*T) []string) field[T] {
-	f := named[T](name, "", doc)
-	f.texts = get
-	return f
-}
-
-// when has JSON show a field only where it says something.
-func (f field[T]) when(only func(*T) bool) field[T] {
-	f.only = only
-	return f
-}
-
-// of makes the Field of a view that stands at a place in a state.
-func (f field[T]) of(at func(*State) *T) Field {
-	out := Field{Name: f.name, Unit: f.unit, Doc: f.doc}
-	switch {
-	case f.float != nil:
-		out.Float = func(s *State) float64 { return f.float(at(s)) }
-	case f.int != nil:
-		out.Int = func(s *State) int { return f.int(at(s)) }
-	case f.truth != nil:
-		out.Bool = func(s *State) bool { return f.truth(at(s)) }
-	case f.text != nil:
-		out.Text = func(s *State) string { return f.text(at(s)) }
-	case f.floats != nil:
-		out.Floats = func(s *State) []float64 { return f.floats(at(s)) }
-	default:
-		out.Texts = func(s *State) []string { return f.texts(at(s)) }
-	}
-	return out
-}
-
-// appendFields appends a view as a JSON object.
-func appendFields[T any](dst []byte, v *T, fields []field[T]) []byte {
-	dst = append(dst, '{')
-	first := true
-	for i := range fields {
-		f := &fields[i]
-		if f.only != nil && !f.only(v) {
+// fieldsOf returns the fields of a struct that a state has where at finds it. Its
+// tags say what they are: expr is the name, unit and doc are for people, and when
+// names the field of the struct that is true if JSON has this one. Fields are
+// read where they lie: by reflection each would take several times as long.
+func fieldsOf(t reflect.Type, at func(*State) unsafe.Pointer) (all []field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous { // what views share
+			inner := fieldsOf(f.Type, func(s *State) unsafe.Pointer { return unsafe.Add(at(s), f.Offset) })
+			for _, one := range inner {
+				in := one.append
+				one.append = func(dst []byte, view unsafe.Pointer) []byte { return in(dst, unsafe.Add(view, f.Offset)) }
+				all = append(all, one)
+			}
 			continue
 		}
-		if !first {
+		name := f.Tag.Get("expr")
+		if name == "" {
+			continue
+		}
+		out := field{key: strconv.Quote(name) + ":"}
+		out.Name, out.Unit, out.Doc = name, f.Tag.Get("unit"), f.Tag.Get("doc")
+		switch f.Type {
+		case reflect.TypeFor[float64]():
+			out.Float, out.append = reader[float64](at, f.Offset), appender(f.Offset, AppendFloat)
+		case reflect.TypeFor[int]():
+			out.Int, out.append = reader[int](at, f.Offset), appender(f.Offset, appendInt)
+		case reflect.TypeFor[bool]():
+			out.Bool, out.append = reader[bool](at, f.Offset), appender(f.Offset, strconv.AppendBool)
+		case reflect.TypeFor[string]():
+			out.Text, out.append = reader[string](at, f.Offset), appender(f.Offset, AppendString)
+		case reflect.TypeFor[[]float64]():
+			out.Floats, out.append = reader[[]float64](at, f.Offset), appender(f.Offset, AppendFloats)
+		case reflect.TypeFor[[]string]():
+			out.Texts, out.append = reader[[]string](at, f.Offset), appender(f.Offset, appendStrings)
+		default:
+			panic(fmt.Sprintf("view: %v.%s is a %v, which conditions do not know", t, f.Name, f.Type))
+		}
+		if condition := f.Tag.Get("when"); condition != "" {
+			c, ok := t.FieldByName(condition)
+			if !ok || c.Type.Kind() != reflect.Bool {
+				panic(fmt.Sprintf("view: %v.%s has no bool %s", t, f.Name, condition))
+			}
+			out.when = func(view unsafe.Pointer) bool { return *(*bool)(unsafe.Add(view, c.Offset)) }
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+// reader reads a value at an offset of a state's view.
+func reader[V any](at func(*State) unsafe.Pointer, offset uintptr) func(*State) V {
+	return func(s *State) V { return *(*V)(unsafe.Add(at(s), offset)) }
+}
+
+// appender appends a value at an offset of a view.
+func appender[V any](offset uintptr, do func([]byte, V) []byte) func([]byte, unsafe.Pointer) []byte {
+	return func(dst []byte, view unsafe.Pointer) []byte { return do(dst, *(*V)(unsafe.Add(view, offset))) }
+}
+
+func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
+
+// AppendText appends a view as a JSON object; numbers that are not finite are
+// words for protocol.Seal.
+func AppendText(dst []byte, v View) []byte {
+	at := reflect.ValueOf(v)
+	view := at.UnsafePointer()
+	dst = append(dst, '{')
+	before := len(dst)
+	fields := fieldsByType[at.Type().Elem()]
+	for i := range fields {
+		f := &fields[i]
+		if f.when != nil && !f.when(view) {
+			continue
+		}
+		if len(dst) > before {
 			dst = append(dst, ',')
 		}
-		first = false
-		dst = append(dst, f.key...)
-		switch {
-		case f.float != nil:
-			dst = AppendFloat(dst, f.float(v))
-		case f.int != nil:
-			dst = strconv.AppendInt(dst, int64(f.int(v)), 10)
-		case f.truth != nil:
-			dst = strconv.AppendBool(dst, f.truth(v))
-		case f.text != nil:
-			dst = AppendString(dst, f.text(v))
-		case f.floats != nil:
-			dst = AppendFloats(dst, f.floats(v))
-		default:
-			dst = appendStrings(dst, f.texts(v))
-		}
+		dst = f.append(append(dst, f.key...), view)
 	}
 	return append(dst, '}')
 }
 
 // Stamp is what all views have: when the reading came, and of which device.
 type Stamp struct {
-	Time  float64 `expr:"time"` // s
-	Index int     `expr:"index"`
+	Time  float64 `expr:"time" unit:"s" doc:"the time of the reading"`
+	Index int     `expr:"index" doc:"the index of the device"`
 }
 
 func (s *Stamp) stamp(time float64, index int) { s.Time, s.Index = time, index }
-
-func (s *Stamp) stamped() *Stamp { return s }
-
-// with appends the fields that all views have.
-func with[T any, P interface {
-	*T
-	stamped() *Stamp
-}](fields ...field[T]) []field[T] {
-	return append(fields,
-		number("time", "s", "the time of the reading", func(v *T) float64 { return P(v).stamped().Time }),
-		whole("index", "", "the index of the device", func(v *T) int { return P(v).stamped().Index }))
-}

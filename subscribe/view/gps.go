@@ -7,21 +7,21 @@ import (
 
 // GPS is a fix, in degrees and m where Player sends 1e-7 degrees and mm.
 type GPS struct {
-	Latitude  float64 `expr:"latitude"`
-	Longitude float64 `expr:"longitude"`
-	Altitude  float64 `expr:"altitude"`
-	Fix       bool    `expr:"fix"`
-	Quality   int     `expr:"quality"`
-	NumSats   int     `expr:"num_sats"`
-	Speed     float64 `expr:"speed"`
-	Course    float64 `expr:"course"`
-	UTME      float64 `expr:"utm_e"`
-	UTMN      float64 `expr:"utm_n"`
-	HDOP      float64 `expr:"hdop"`
-	VDOP      float64 `expr:"vdop"`
-	ErrHorz   float64 `expr:"err_horz"`
-	ErrVert   float64 `expr:"err_vert"`
-	UTC       float64 `expr:"utc"`
+	Latitude  float64 `expr:"latitude" unit:"deg" doc:"north of the equator is positive"`
+	Longitude float64 `expr:"longitude" unit:"deg" doc:"east of Greenwich is positive"`
+	Altitude  float64 `expr:"altitude" unit:"m" doc:"above the ellipsoid or the sea, as the device has it"`
+	Fix       bool    `expr:"fix" doc:"the device knows where it is"`
+	Quality   int     `expr:"quality" doc:"0: no fix, 1: GPS, 2: differential GPS"`
+	NumSats   int     `expr:"num_sats" doc:"how many satellites"`
+	Speed     float64 `expr:"speed" unit:"m/s" doc:"over ground"`
+	Course    float64 `expr:"course" unit:"rad" doc:"over ground"`
+	UTME      float64 `expr:"utm_e" unit:"m" doc:"place on the UTM grid"`
+	UTMN      float64 `expr:"utm_n" unit:"m" doc:"place on the UTM grid"`
+	HDOP      float64 `expr:"hdop" doc:"horizontal dilution of precision"`
+	VDOP      float64 `expr:"vdop" doc:"vertical dilution of precision"`
+	ErrHorz   float64 `expr:"err_horz" unit:"m" doc:"horizontal error"`
+	ErrVert   float64 `expr:"err_vert" unit:"m" doc:"vertical error"`
+	UTC       float64 `expr:"utc" unit:"s" doc:"the time of the fix, since 1970"`
 	Stamp
 }
 
@@ -39,24 +39,3 @@ func (g *GPS) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var gpsFields = with(
-	number("latitude", "deg", "north of the equator is positive", func(g *GPS) float64 { return g.Latitude }),
-	number("longitude", "deg", "east of Greenwich is positive", func(g *GPS) float64 { return g.Longitude }),
-	number("altitude", "m", "above the ellipsoid or the sea, as the device has it", func(g *GPS) float64 { return g.Altitude }),
-	truth("fix", "the device knows where it is", func(g *GPS) bool { return g.Fix }),
-	whole("quality", "", "0: no fix, 1: GPS, 2: differential GPS", func(g *GPS) int { return g.Quality }),
-	whole("num_sats", "", "how many satellites", func(g *GPS) int { return g.NumSats }),
-	number("speed", "m/s", "over ground", func(g *GPS) float64 { return g.Speed }),
-	number("course", "rad", "over ground", func(g *GPS) float64 { return g.Course }),
-	number("utm_e", "m", "place on the UTM grid", func(g *GPS) float64 { return g.UTME }),
-	number("utm_n", "m", "place on the UTM grid", func(g *GPS) float64 { return g.UTMN }),
-	number("hdop", "", "horizontal dilution of precision", func(g *GPS) float64 { return g.HDOP }),
-	number("vdop", "", "vertical dilution of precision", func(g *GPS) float64 { return g.VDOP }),
-	number("err_horz", "m", "horizontal error", func(g *GPS) float64 { return g.ErrHorz }),
-	number("err_vert", "m", "vertical error", func(g *GPS) float64 { return g.ErrVert }),
-	number("utc", "s", "the time of the fix, since 1970", func(g *GPS) float64 { return g.UTC }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (g *GPS) AppendText(dst []byte) []byte { return appendFields(dst, g, gpsFields) }

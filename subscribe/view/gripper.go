@@ -9,14 +9,14 @@ import (
 
 // Gripper is what a gripper does and feels.
 type Gripper struct {
-	State  int  `expr:"state"`
-	Open   bool `expr:"open"`
-	Closed bool `expr:"closed"`
-	Moving bool `expr:"moving"`
-	Error  bool `expr:"error"`
-	Broken int  `expr:"broken"`
-	Beams  int  `expr:"beams"`
-	Stored int  `expr:"stored"`
+	Open   bool `expr:"open" doc:"it is open"`
+	Closed bool `expr:"closed" doc:"it is closed"`
+	Moving bool `expr:"moving" doc:"it opens or closes"`
+	Error  bool `expr:"error" doc:"it has failed"`
+	State  int  `expr:"state" doc:"1: open, 2: closed, 3: moving, 4: error"`
+	Broken int  `expr:"broken" doc:"how many light barriers something breaks"`
+	Beams  int  `expr:"beams" doc:"the light barriers as bits, 1: broken"`
+	Stored int  `expr:"stored" doc:"how many objects it stores"`
 	Stamp
 }
 
@@ -32,17 +32,3 @@ func (g *Gripper) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var gripperFields = with(
-	truth("open", "it is open", func(g *Gripper) bool { return g.Open }),
-	truth("closed", "it is closed", func(g *Gripper) bool { return g.Closed }),
-	truth("moving", "it opens or closes", func(g *Gripper) bool { return g.Moving }),
-	truth("error", "it has failed", func(g *Gripper) bool { return g.Error }),
-	whole("state", "", "1: open, 2: closed, 3: moving, 4: error", func(g *Gripper) int { return g.State }),
-	whole("broken", "", "how many light barriers something breaks", func(g *Gripper) int { return g.Broken }),
-	whole("beams", "", "the light barriers as bits, 1: broken", func(g *Gripper) int { return g.Beams }),
-	whole("stored", "", "how many objects it stores", func(g *Gripper) int { return g.Stored }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (g *Gripper) AppendText(dst []byte) []byte { return appendFields(dst, g, gripperFields) }

@@ -11,33 +11,33 @@ import (
 // it, and a unit may send several: each is a reading, and what one does not
 // tell stands as the unit told it last. Units are the custom of drivers.
 type IMU struct {
-	Roll       float64 `expr:"roll"`
-	Pitch      float64 `expr:"pitch"`
-	Yaw        float64 `expr:"yaw"`
-	Tilt       float64 `expr:"tilt"`
-	Accel      float64 `expr:"accel"`
-	AccelX     float64 `expr:"accel_x"`
-	AccelY     float64 `expr:"accel_y"`
-	AccelZ     float64 `expr:"accel_z"`
-	GyroX      float64 `expr:"gyro_x"`
-	GyroY      float64 `expr:"gyro_y"`
-	GyroZ      float64 `expr:"gyro_z"`
-	MagnX      float64 `expr:"magn_x"`
-	MagnY      float64 `expr:"magn_y"`
-	MagnZ      float64 `expr:"magn_z"`
-	X          float64 `expr:"x"`
-	Y          float64 `expr:"y"`
-	Z          float64 `expr:"z"`
-	VX         float64 `expr:"vx"`
-	VY         float64 `expr:"vy"`
-	VZ         float64 `expr:"vz"`
-	AccelRoll  float64 `expr:"accel_roll"`
-	AccelPitch float64 `expr:"accel_pitch"`
-	AccelYaw   float64 `expr:"accel_yaw"`
-	Q0         float64 `expr:"q0"`
-	Q1         float64 `expr:"q1"`
-	Q2         float64 `expr:"q2"`
-	Q3         float64 `expr:"q3"`
+	Roll       float64 `expr:"roll" unit:"rad" doc:"attitude"`
+	Pitch      float64 `expr:"pitch" unit:"rad" doc:"attitude"`
+	Yaw        float64 `expr:"yaw" unit:"rad" doc:"heading"`
+	Tilt       float64 `expr:"tilt" unit:"rad" doc:"how far its upward axis leans from the vertical"`
+	Accel      float64 `expr:"accel" unit:"m/s²" doc:"acceleration in any direction"`
+	AccelX     float64 `expr:"accel_x" unit:"m/s²" doc:"acceleration"`
+	AccelY     float64 `expr:"accel_y" unit:"m/s²" doc:"acceleration"`
+	AccelZ     float64 `expr:"accel_z" unit:"m/s²" doc:"acceleration"`
+	GyroX      float64 `expr:"gyro_x" unit:"rad/s" doc:"speed of turning about x"`
+	GyroY      float64 `expr:"gyro_y" unit:"rad/s" doc:"speed of turning about y"`
+	GyroZ      float64 `expr:"gyro_z" unit:"rad/s" doc:"speed of turning about z"`
+	MagnX      float64 `expr:"magn_x" doc:"magnetic field"`
+	MagnY      float64 `expr:"magn_y" doc:"magnetic field"`
+	MagnZ      float64 `expr:"magn_z" doc:"magnetic field"`
+	X          float64 `expr:"x" unit:"m" doc:"place"`
+	Y          float64 `expr:"y" unit:"m" doc:"place"`
+	Z          float64 `expr:"z" unit:"m" doc:"place"`
+	VX         float64 `expr:"vx" unit:"m/s" doc:"speed"`
+	VY         float64 `expr:"vy" unit:"m/s" doc:"speed"`
+	VZ         float64 `expr:"vz" unit:"m/s" doc:"speed"`
+	AccelRoll  float64 `expr:"accel_roll" unit:"rad/s²" doc:"acceleration of turning"`
+	AccelPitch float64 `expr:"accel_pitch" unit:"rad/s²" doc:"acceleration of turning"`
+	AccelYaw   float64 `expr:"accel_yaw" unit:"rad/s²" doc:"acceleration of turning"`
+	Q0         float64 `expr:"q0" doc:"attitude as a quaternion, the real part"`
+	Q1         float64 `expr:"q1" doc:"attitude as a quaternion"`
+	Q2         float64 `expr:"q2" doc:"attitude as a quaternion"`
+	Q3         float64 `expr:"q3" doc:"attitude as a quaternion"`
 	Stamp
 }
 
@@ -102,36 +102,3 @@ func (u *IMU) readQuaternion(w, x, y, z float64) {
 	u.Pitch = math.Asin(math.Max(-1, math.Min(1, 2*(w*y-z*x)/square)))
 	u.Yaw = math.Atan2(2*(w*z+x*y), w*w+x*x-y*y-z*z)
 }
-
-var imuFields = with(
-	number("roll", "rad", "attitude", func(u *IMU) float64 { return u.Roll }),
-	number("pitch", "rad", "attitude", func(u *IMU) float64 { return u.Pitch }),
-	number("yaw", "rad", "heading", func(u *IMU) float64 { return u.Yaw }),
-	number("tilt", "rad", "how far its upward axis leans from the vertical", func(u *IMU) float64 { return u.Tilt }),
-	number("accel", "m/s²", "acceleration in any direction", func(u *IMU) float64 { return u.Accel }),
-	number("accel_x", "m/s²", "acceleration", func(u *IMU) float64 { return u.AccelX }),
-	number("accel_y", "m/s²", "acceleration", func(u *IMU) float64 { return u.AccelY }),
-	number("accel_z", "m/s²", "acceleration", func(u *IMU) float64 { return u.AccelZ }),
-	number("gyro_x", "rad/s", "speed of turning about x", func(u *IMU) float64 { return u.GyroX }),
-	number("gyro_y", "rad/s", "speed of turning about y", func(u *IMU) float64 { return u.GyroY }),
-	number("gyro_z", "rad/s", "speed of turning about z", func(u *IMU) float64 { return u.GyroZ }),
-	number("magn_x", "", "magnetic field", func(u *IMU) float64 { return u.MagnX }),
-	number("magn_y", "", "magnetic field", func(u *IMU) float64 { return u.MagnY }),
-	number("magn_z", "", "magnetic field", func(u *IMU) float64 { return u.MagnZ }),
-	number("x", "m", "place", func(u *IMU) float64 { return u.X }),
-	number("y", "m", "place", func(u *IMU) float64 { return u.Y }),
-	number("z", "m", "place", func(u *IMU) float64 { return u.Z }),
-	number("vx", "m/s", "speed", func(u *IMU) float64 { return u.VX }),
-	number("vy", "m/s", "speed", func(u *IMU) float64 { return u.VY }),
-	number("vz", "m/s", "speed", func(u *IMU) float64 { return u.VZ }),
-	number("accel_roll", "rad/s²", "acceleration of turning", func(u *IMU) float64 { return u.AccelRoll }),
-	number("accel_pitch", "rad/s²", "acceleration of turning", func(u *IMU) float64 { return u.AccelPitch }),
-	number("accel_yaw", "rad/s²", "acceleration of turning", func(u *IMU) float64 { return u.AccelYaw }),
-	number("q0", "", "attitude as a quaternion, the real part", func(u *IMU) float64 { return u.Q0 }),
-	number("q1", "", "attitude as a quaternion", func(u *IMU) float64 { return u.Q1 }),
-	number("q2", "", "attitude as a quaternion", func(u *IMU) float64 { return u.Q2 }),
-	number("q3", "", "attitude as a quaternion", func(u *IMU) float64 { return u.Q3 }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (u *IMU) AppendText(dst []byte) []byte { return appendFields(dst, u, imuFields) }

@@ -9,12 +9,12 @@ import (
 
 // IR is what infrared sensors measure. A range that is not finite is +Inf.
 type IR struct {
-	Count    int       `expr:"count"`
-	Min      float64   `expr:"min"`
-	Max      float64   `expr:"max"`
-	Nearest  int       `expr:"nearest"`
-	Ranges   []float64 `expr:"ranges"`
-	Voltages []float64 `expr:"voltages"`
+	Ranges   []float64 `expr:"ranges" unit:"m" doc:"the ranges, one for each sensor"`
+	Voltages []float64 `expr:"voltages" unit:"V" doc:"the voltages, one for each sensor"`
+	Count    int       `expr:"count" doc:"how many ranges"`
+	Min      float64   `expr:"min" unit:"m" doc:"the nearest range"`
+	Max      float64   `expr:"max" unit:"m" doc:"the farthest range"`
+	Nearest  int       `expr:"nearest" doc:"the number of the nearest sensor, from 0; -1 if there is none"`
 	Stamp
 }
 
@@ -34,15 +34,3 @@ func (v *IR) read(m player.Reading, _ View) bool {
 	v.Nearest, v.Min, v.Max = extremes(v.Ranges, math.Inf(1))
 	return true
 }
-
-var irFields = with(
-	numbers("ranges", "m", "the ranges, one for each sensor", func(v *IR) []float64 { return v.Ranges }),
-	numbers("voltages", "V", "the voltages, one for each sensor", func(v *IR) []float64 { return v.Voltages }),
-	whole("count", "", "how many ranges", func(v *IR) int { return v.Count }),
-	number("min", "m", "the nearest range", func(v *IR) float64 { return v.Min }),
-	number("max", "m", "the farthest range", func(v *IR) float64 { return v.Max }),
-	whole("nearest", "", "the number of the nearest sensor, from 0; -1 if there is none", func(v *IR) int { return v.Nearest }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (v *IR) AppendText(dst []byte) []byte { return appendFields(dst, v, irFields) }

@@ -9,16 +9,16 @@ import (
 
 // Joystick is a joystick's axes and buttons.
 type Joystick struct {
-	X       float64   `expr:"x"`
-	Y       float64   `expr:"y"`
-	Yaw     float64   `expr:"yaw"`
-	Pressed int       `expr:"pressed"`
-	Buttons int       `expr:"buttons"`
-	Count   int       `expr:"axes_count"`
-	Axes    []float64 `expr:"axes"`
-	Pos     []float64 `expr:"pos"`
-	Scale   []float64 `expr:"scale"`
-	Down    []float64 `expr:"down"`
+	X       float64   `expr:"x" doc:"the first axis, -1 to 1; no number if there is none, as the next two"`
+	Y       float64   `expr:"y" doc:"the second axis"`
+	Yaw     float64   `expr:"yaw" doc:"the third axis"`
+	Pressed int       `expr:"pressed" doc:"how many buttons are down"`
+	Buttons int       `expr:"buttons" doc:"the buttons as bits"`
+	Down    []float64 `expr:"down" doc:"the numbers of the buttons that are down, from 0"`
+	Count   int       `expr:"axes_count" doc:"how many axes"`
+	Axes    []float64 `expr:"axes" doc:"the axes, each -1 to 1"`
+	Pos     []float64 `expr:"pos" doc:"the axes as the device counts"`
+	Scale   []float64 `expr:"scale" doc:"the greatest pos of each axis"`
 	Stamp
 }
 
@@ -51,19 +51,3 @@ func (j *Joystick) read(m player.Reading, _ View) bool {
 	j.X, j.Y, j.Yaw = axis(0), axis(1), axis(2)
 	return true
 }
-
-var joystickFields = with(
-	number("x", "", "the first axis, -1 to 1; no number if there is none, as the next two", func(j *Joystick) float64 { return j.X }),
-	number("y", "", "the second axis", func(j *Joystick) float64 { return j.Y }),
-	number("yaw", "", "the third axis", func(j *Joystick) float64 { return j.Yaw }),
-	whole("pressed", "", "how many buttons are down", func(j *Joystick) int { return j.Pressed }),
-	whole("buttons", "", "the buttons as bits", func(j *Joystick) int { return j.Buttons }),
-	numbers("down", "", "the numbers of the buttons that are down, from 0", func(j *Joystick) []float64 { return j.Down }),
-	whole("axes_count", "", "how many axes", func(j *Joystick) int { return j.Count }),
-	numbers("axes", "", "the axes, each -1 to 1", func(j *Joystick) []float64 { return j.Axes }),
-	numbers("pos", "", "the axes as the device counts", func(j *Joystick) []float64 { return j.Pos }),
-	numbers("scale", "", "the greatest pos of each axis", func(j *Joystick) []float64 { return j.Scale }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (j *Joystick) AppendText(dst []byte) []byte { return appendFields(dst, j, joystickFields) }

@@ -5,7 +5,9 @@
 package view
 
 import (
+	"reflect"
 	"slices"
+	"unsafe"
 
 	"callboard/player"
 )
@@ -49,59 +51,59 @@ const (
 // kindTable says what each kind is. Cameras, point clouds, maps and what else
 // has no scalar values is none: nobody shall open them unasked.
 var kindTable = [NumKinds]kindOf{
-	KindLaser: describe("laser", "scans: of lasers, and of rangers with one element", laserFields, func(s *State) **Laser { return &s.Laser },
+	KindLaser: describe("laser", "scans: of lasers, and of rangers with one element", func(s *State) **Laser { return &s.Laser },
 		player.InterfaceLaser, player.InterfaceRanger),
-	KindSonar: describe("sonar", "rings of ranges: of sonars, and of rangers with several elements", sonarFields, func(s *State) **Sonar { return &s.Sonar },
+	KindSonar: describe("sonar", "rings of ranges: of sonars, and of rangers with several elements", func(s *State) **Sonar { return &s.Sonar },
 		player.InterfaceSonar, player.InterfaceRanger),
-	KindPosition: describe("position", "odometry: where the robot believes to be, and how fast it goes", positionFields, func(s *State) **Position { return &s.Position },
+	KindPosition: describe("position", "odometry: where the robot believes to be, and how fast it goes", func(s *State) **Position { return &s.Position },
 		player.InterfacePosition2D, player.InterfacePosition3D),
-	KindBumper: describe("bumper", "what touches", bumperFields, func(s *State) **Bumper { return &s.Bumper },
+	KindBumper: describe("bumper", "what touches", func(s *State) **Bumper { return &s.Bumper },
 		player.InterfaceBumper),
-	KindFiducial: describe("fiducial", "marks that are seen; bearings and places are from the finder", fiducialFields, func(s *State) **Fiducial { return &s.Fiducial },
+	KindFiducial: describe("fiducial", "marks that are seen; bearings and places are from the finder", func(s *State) **Fiducial { return &s.Fiducial },
 		player.InterfaceFiducial),
-	KindPower: describe("power", "a battery; what it does not tell is no number", powerFields, func(s *State) **Power { return &s.Power },
+	KindPower: describe("power", "a battery; what it does not tell is no number", func(s *State) **Power { return &s.Power },
 		player.InterfacePower),
-	KindGPS: describe("gps", "a fix", gpsFields, func(s *State) **GPS { return &s.GPS },
+	KindGPS: describe("gps", "a fix", func(s *State) **GPS { return &s.GPS },
 		player.InterfaceGPS),
-	KindIMU: describe("imu", "an inertial unit. Each message is a reading; what it does not tell stands as the\nunit told it last, and is no number until it did", imuFields, func(s *State) **IMU { return &s.IMU },
+	KindIMU: describe("imu", "an inertial unit. Each message is a reading; what it does not tell stands as the\nunit told it last, and is no number until it did", func(s *State) **IMU { return &s.IMU },
 		player.InterfaceIMU),
-	KindBlobfinder: describe("blobfinder", "patches of colour in an image", blobfinderFields, func(s *State) **Blobfinder { return &s.Blobfinder },
+	KindBlobfinder: describe("blobfinder", "patches of colour in an image", func(s *State) **Blobfinder { return &s.Blobfinder },
 		player.InterfaceBlobfinder),
-	KindGripper: describe("gripper", "a gripper", gripperFields, func(s *State) **Gripper { return &s.Gripper },
+	KindGripper: describe("gripper", "a gripper", func(s *State) **Gripper { return &s.Gripper },
 		player.InterfaceGripper),
-	KindLocalize: describe("localize", "where the robot may be on a map", localizeFields, func(s *State) **Localize { return &s.Localize },
+	KindLocalize: describe("localize", "where the robot may be on a map", func(s *State) **Localize { return &s.Localize },
 		player.InterfaceLocalize),
-	KindIR: describe("ir", "infrared sensors", irFields, func(s *State) **IR { return &s.IR },
+	KindIR: describe("ir", "infrared sensors", func(s *State) **IR { return &s.IR },
 		player.InterfaceIR),
-	KindPTZ: describe("ptz", "a camera head", ptzFields, func(s *State) **PTZ { return &s.PTZ },
+	KindPTZ: describe("ptz", "a camera head", func(s *State) **PTZ { return &s.PTZ },
 		player.InterfacePTZ),
-	KindAIO: describe("aio", "analog inputs", aioFields, func(s *State) **AIO { return &s.AIO },
+	KindAIO: describe("aio", "analog inputs", func(s *State) **AIO { return &s.AIO },
 		player.InterfaceAIO),
-	KindDIO: describe("dio", "digital inputs", dioFields, func(s *State) **DIO { return &s.DIO },
+	KindDIO: describe("dio", "digital inputs", func(s *State) **DIO { return &s.DIO },
 		player.InterfaceDIO),
-	KindJoystick: describe("joystick", "a joystick", joystickFields, func(s *State) **Joystick { return &s.Joystick },
+	KindJoystick: describe("joystick", "a joystick", func(s *State) **Joystick { return &s.Joystick },
 		player.InterfaceJoystick),
-	KindPlanner: describe("planner", "a path planner", plannerFields, func(s *State) **Planner { return &s.Planner },
+	KindPlanner: describe("planner", "a path planner", func(s *State) **Planner { return &s.Planner },
 		player.InterfacePlanner),
-	KindPosition1D: describe("position1d", "a linear or rotary joint", position1DFields, func(s *State) **Position1D { return &s.Position1D },
+	KindPosition1D: describe("position1d", "a linear or rotary joint", func(s *State) **Position1D { return &s.Position1D },
 		player.InterfacePosition1D),
-	KindActarray: describe("actarray", "the actuators of an arm, from its base on; linear ones in m, rotary ones in rad", actarrayFields, func(s *State) **Actarray { return &s.Actarray },
+	KindActarray: describe("actarray", "the actuators of an arm, from its base on; linear ones in m, rotary ones in rad", func(s *State) **Actarray { return &s.Actarray },
 		player.InterfaceActarray),
-	KindLimb: describe("limb", "the end of an arm", limbFields, func(s *State) **Limb { return &s.Limb },
+	KindLimb: describe("limb", "the end of an arm", func(s *State) **Limb { return &s.Limb },
 		player.InterfaceLimb),
-	KindHealth: describe("health", "the computer on the robot", healthFields, func(s *State) **Health { return &s.Health },
+	KindHealth: describe("health", "the computer on the robot", func(s *State) **Health { return &s.Health },
 		player.InterfaceHealth),
-	KindWifi: describe("wifi", "radio stations that are heard; levels in the unit that qual_type tells", wifiFields, func(s *State) **Wifi { return &s.Wifi },
+	KindWifi: describe("wifi", "radio stations that are heard; levels in the unit that qual_type tells", func(s *State) **Wifi { return &s.Wifi },
 		player.InterfaceWifi),
-	KindRFID: describe("rfid", "radio tags in reach", rfidFields, func(s *State) **RFID { return &s.RFID },
+	KindRFID: describe("rfid", "radio tags in reach", func(s *State) **RFID { return &s.RFID },
 		player.InterfaceRFID),
-	KindWSN: describe("wsn", "a node of a sensor network, each packet by itself; raw or calibrated, as it is set", wsnFields, func(s *State) **WSN { return &s.WSN },
+	KindWSN: describe("wsn", "a node of a sensor network, each packet by itself; raw or calibrated, as it is set", func(s *State) **WSN { return &s.WSN },
 		player.InterfaceWSN),
-	KindSpeechRecognition: describe("speech_recognition", "what was heard", speechFields, func(s *State) **SpeechRecognition { return &s.SpeechRecognition },
+	KindSpeechRecognition: describe("speech_recognition", "what was heard", func(s *State) **SpeechRecognition { return &s.SpeechRecognition },
 		player.InterfaceSpeechRecognition),
-	KindBlinkenlight: describe("blinkenlight", "a light", blinkenlightFields, func(s *State) **Blinkenlight { return &s.Blinkenlight },
+	KindBlinkenlight: describe("blinkenlight", "a light", func(s *State) **Blinkenlight { return &s.Blinkenlight },
 		player.InterfaceBlinkenlight),
-	KindCoopobject: describe("coopobject", "a cooperating object's health, position, sensors, alarms and whom it heard, each\nmessage by itself; what is none of these gives no reading", coopobjectFields, func(s *State) **Coopobject { return &s.Coopobject },
+	KindCoopobject: describe("coopobject", "a cooperating object's health, position, sensors, alarms and whom it heard, each\nmessage by itself; what is none of these gives no reading", func(s *State) **Coopobject { return &s.Coopobject },
 		player.InterfaceCoopobject),
 }
 
@@ -109,7 +111,7 @@ var kindTable = [NumKinds]kindOf{
 type kindOf struct {
 	name       string
 	doc        string
-	fields     []Field
+	fields     []field
 	interfaces []player.Interface
 
 	make func() View
@@ -122,7 +124,7 @@ type kindOf struct {
 func describe[T any, P interface {
 	*T
 	View
-}](name, doc string, fields []field[T], at func(*State) *P, interfaces ...player.Interface) kindOf {
+}](name, doc string, at func(*State) *P, interfaces ...player.Interface) kindOf {
 	k := kindOf{name: name, doc: doc, interfaces: interfaces}
 	k.make = func() View { return P(new(T)) }
 	k.get = func(s *State) View {
@@ -132,9 +134,7 @@ func describe[T any, P interface {
 		return nil
 	}
 	k.set = func(s *State, v View) { *at(s) = v.(P) }
-	for _, f := range fields {
-		k.fields = append(k.fields, f.of(func(s *State) *T { return *at(s) }))
-	}
+	k.fields = fieldsOf(reflect.TypeFor[T](), func(s *State) unsafe.Pointer { return unsafe.Pointer(*at(s)) })
 	return k
 }
 
@@ -145,7 +145,13 @@ func (k Kind) String() string { return kindTable[k].name }
 func (k Kind) Doc() string { return kindTable[k].doc }
 
 // Fields are its values.
-func (k Kind) Fields() []Field { return slices.Clone(kindTable[k].fields) }
+func (k Kind) Fields() []Field {
+	var all []Field
+	for _, f := range kindTable[k].fields {
+		all = append(all, f.Field)
+	}
+	return all
+}
 
 // Interfaces are the Player interfaces whose readings it is of.
 func (k Kind) Interfaces() []player.Interface { return slices.Clone(kindTable[k].interfaces) }
@@ -162,9 +168,6 @@ func (s Kinds) Has(o Kinds) bool { return s&o == o }
 // View is one reading as conditions see it: a *Laser, *Sonar, *Position and so
 // on.
 type View interface {
-	// AppendText appends the view as a JSON object; numbers that are not finite
-	// are words for protocol.Seal.
-	AppendText(dst []byte) []byte
 	// stamp notes whose reading it is.
 	stamp(time float64, index int)
 }
@@ -224,6 +227,17 @@ func Interfaces() []player.Interface {
 				all = append(all, i)
 			}
 		}
+	}
+	return all
+}
+
+// fieldsByType are the fields of views, by the type of their struct.
+var fieldsByType = makeFieldsByType()
+
+func makeFieldsByType() map[reflect.Type][]field {
+	all := map[reflect.Type][]field{}
+	for k := range kindTable {
+		all[reflect.TypeOf(kindTable[k].make()).Elem()] = kindTable[k].fields
 	}
 	return all
 }

@@ -10,26 +10,23 @@ import (
 // Laser is a scan: of a laser, or of a ranger with one element. Ranges that
 // are not finite or at or above the maximum are MaxRange.
 type Laser struct {
-	Ranges      []float64 `expr:"ranges"`      // m
-	Intensities []float64 `expr:"intensities"` // as the device has them; empty if it has none
-	Count       int       `expr:"count"`       // ranges in the scan
-	Min         float64   `expr:"min"`         // m; MaxRange for an empty scan
-	Max         float64   `expr:"max"`         // m; MaxRange for an empty scan
-	Bearing     float64   `expr:"bearing"`     // rad, of the nearest; 0 for an empty scan
-	AngleMin    float64   `expr:"angle_min"`   // rad, of the first range
-	AngleMax    float64   `expr:"angle_max"`   // rad, of the last range
-	Resolution  float64   `expr:"resolution"`  // rad, (AngleMax - AngleMin)/(Count - 1)
-	MaxRange    float64   `expr:"max_range"`   // m; +Inf if the device has none
-	Front       float64   `expr:"front"`       // m, nearest within ±30°
-	Left        float64   `expr:"left"`        // m, nearest in 30…90°
-	Right       float64   `expr:"right"`       // m, nearest in −90…−30°
-	Time        float64   `expr:"time"`        // s
-	Index       int       `expr:"index"`
+	Ranges      []float64 `expr:"ranges" unit:"m" doc:"the ranges; what is not finite or beyond the maximum is max_range"`
+	Intensities []float64 `expr:"intensities" doc:"the intensities, if the device gives any"`
+	Count       int       `expr:"count" doc:"how many ranges"`
+	Min         float64   `expr:"min" unit:"m" doc:"the nearest range; max_range for an empty scan"`
+	Max         float64   `expr:"max" unit:"m" doc:"the farthest range; max_range for an empty scan"`
+	Bearing     float64   `expr:"bearing" unit:"rad" doc:"the bearing of the nearest; 0 for an empty scan"`
+	AngleMin    float64   `expr:"angle_min" unit:"rad" doc:"the bearing of the first range"`
+	AngleMax    float64   `expr:"angle_max" unit:"rad" doc:"the bearing of the last range"`
+	Resolution  float64   `expr:"resolution" unit:"rad" doc:"from one bearing to the next"`
+	MaxRange    float64   `expr:"max_range" unit:"m" doc:"the maximum of the device"`
+	Front       float64   `expr:"front" unit:"m" doc:"the nearest within ±30°"`
+	Left        float64   `expr:"left" unit:"m" doc:"the nearest from 30° to 90°"`
+	Right       float64   `expr:"right" unit:"m" doc:"the nearest from -90° to -30°"`
+	Stamp
 
 	angles []float64 // rad, of each range, when they are not at equal steps
 }
-
-func (l *Laser) stamp(time float64, index int) { l.Time, l.Index = time, index }
 
 // bearing returns the bearing of range i in rad.
 func (l *Laser) bearing(i int) float64 {
@@ -171,24 +168,3 @@ func (l *Laser) within(from, to float64) (first, last int) {
 	}
 	return int(a), int(b)
 }
-
-var laserFields = []field[Laser]{
-	numbers("ranges", "m", "the ranges; what is not finite or beyond the maximum is max_range", func(l *Laser) []float64 { return l.Ranges }),
-	numbers("intensities", "", "the intensities, if the device gives any", func(l *Laser) []float64 { return l.Intensities }),
-	whole("count", "", "how many ranges", func(l *Laser) int { return l.Count }),
-	number("min", "m", "the nearest range; max_range for an empty scan", func(l *Laser) float64 { return l.Min }),
-	number("max", "m", "the farthest range; max_range for an empty scan", func(l *Laser) float64 { return l.Max }),
-	number("bearing", "rad", "the bearing of the nearest; 0 for an empty scan", func(l *Laser) float64 { return l.Bearing }),
-	number("angle_min", "rad", "the bearing of the first range", func(l *Laser) float64 { return l.AngleMin }),
-	number("angle_max", "rad", "the bearing of the last range", func(l *Laser) float64 { return l.AngleMax }),
-	number("resolution", "rad", "from one bearing to the next", func(l *Laser) float64 { return l.Resolution }),
-	number("max_range", "m", "the maximum of the device", func(l *Laser) float64 { return l.MaxRange }),
-	number("front", "m", "the nearest within ±30°", func(l *Laser) float64 { return l.Front }),
-	number("left", "m", "the nearest from 30° to 90°", func(l *Laser) float64 { return l.Left }),
-	number("right", "m", "the nearest from -90° to -30°", func(l *Laser) float64 { return l.Right }),
-	number("time", "s", "the time of the scan", func(l *Laser) float64 { return l.Time }),
-	whole("index", "", "the index of the device", func(l *Laser) int { return l.Index }),
-}
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (l *Laser) AppendText(dst []byte) []byte { return appendFields(dst, l, laserFields) }

@@ -7,21 +7,21 @@ import (
 
 // Limb is where the end of an arm is and where it points.
 type Limb struct {
-	X            float64 `expr:"x"`
-	Y            float64 `expr:"y"`
-	Z            float64 `expr:"z"`
-	ApproachX    float64 `expr:"approach_x"`
-	ApproachY    float64 `expr:"approach_y"`
-	ApproachZ    float64 `expr:"approach_z"`
-	OrientationX float64 `expr:"orientation_x"`
-	OrientationY float64 `expr:"orientation_y"`
-	OrientationZ float64 `expr:"orientation_z"`
-	State        int     `expr:"state"`
-	Idle         bool    `expr:"idle"`
-	Braked       bool    `expr:"braked"`
-	Moving       bool    `expr:"moving"`
-	OutOfReach   bool    `expr:"out_of_reach"`
-	Collision    bool    `expr:"collision"`
+	X            float64 `expr:"x" unit:"m" doc:"where the end is"`
+	Y            float64 `expr:"y" unit:"m" doc:"where the end is"`
+	Z            float64 `expr:"z" unit:"m" doc:"where the end is"`
+	ApproachX    float64 `expr:"approach_x" doc:"where it points, as a vector"`
+	ApproachY    float64 `expr:"approach_y" doc:"where it points, as a vector"`
+	ApproachZ    float64 `expr:"approach_z" doc:"where it points, as a vector"`
+	OrientationX float64 `expr:"orientation_x" doc:"across that, as a vector"`
+	OrientationY float64 `expr:"orientation_y" doc:"across that, as a vector"`
+	OrientationZ float64 `expr:"orientation_z" doc:"across that, as a vector"`
+	State        int     `expr:"state" doc:"1: idle, 2: braked, 3: moving, 4: out of reach, 5: collision"`
+	Idle         bool    `expr:"idle" doc:"it is idle"`
+	Braked       bool    `expr:"braked" doc:"its brakes are on"`
+	Moving       bool    `expr:"moving" doc:"it moves"`
+	OutOfReach   bool    `expr:"out_of_reach" doc:"the target is out of reach"`
+	Collision    bool    `expr:"collision" doc:"a collision has stopped it"`
 	Stamp
 }
 
@@ -43,24 +43,3 @@ func (l *Limb) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var limbFields = with(
-	number("x", "m", "where the end is", func(l *Limb) float64 { return l.X }),
-	number("y", "m", "where the end is", func(l *Limb) float64 { return l.Y }),
-	number("z", "m", "where the end is", func(l *Limb) float64 { return l.Z }),
-	number("approach_x", "", "where it points, as a vector", func(l *Limb) float64 { return l.ApproachX }),
-	number("approach_y", "", "where it points, as a vector", func(l *Limb) float64 { return l.ApproachY }),
-	number("approach_z", "", "where it points, as a vector", func(l *Limb) float64 { return l.ApproachZ }),
-	number("orientation_x", "", "across that, as a vector", func(l *Limb) float64 { return l.OrientationX }),
-	number("orientation_y", "", "across that, as a vector", func(l *Limb) float64 { return l.OrientationY }),
-	number("orientation_z", "", "across that, as a vector", func(l *Limb) float64 { return l.OrientationZ }),
-	whole("state", "", "1: idle, 2: braked, 3: moving, 4: out of reach, 5: collision", func(l *Limb) int { return l.State }),
-	truth("idle", "it is idle", func(l *Limb) bool { return l.Idle }),
-	truth("braked", "its brakes are on", func(l *Limb) bool { return l.Braked }),
-	truth("moving", "it moves", func(l *Limb) bool { return l.Moving }),
-	truth("out_of_reach", "the target is out of reach", func(l *Limb) bool { return l.OutOfReach }),
-	truth("collision", "a collision has stopped it", func(l *Limb) bool { return l.Collision }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (l *Limb) AppendText(dst []byte) []byte { return appendFields(dst, l, limbFields) }

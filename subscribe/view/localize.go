@@ -10,19 +10,19 @@ import (
 // Localize is the poses that the robot may have on a map, and the likeliest
 // one.
 type Localize struct {
-	Count        int       `expr:"count"`
-	X            float64   `expr:"x"`
-	Y            float64   `expr:"y"`
-	Yaw          float64   `expr:"yaw"`
-	Alpha        float64   `expr:"alpha"`
-	Spread       float64   `expr:"spread"`
-	PendingCount int       `expr:"pending_count"`
-	PendingTime  float64   `expr:"pending_time"`
-	Cov          []float64 `expr:"cov"`
-	Xs           []float64 `expr:"xs"`
-	Ys           []float64 `expr:"ys"`
-	Yaws         []float64 `expr:"yaws"`
-	Alphas       []float64 `expr:"alphas"`
+	Count        int       `expr:"count" doc:"how many poses"`
+	X            float64   `expr:"x" unit:"m" doc:"of the likeliest; no number if there is none, as the next four"`
+	Y            float64   `expr:"y" unit:"m" doc:"of the likeliest"`
+	Yaw          float64   `expr:"yaw" unit:"rad" doc:"of the likeliest"`
+	Alpha        float64   `expr:"alpha" doc:"its weight"`
+	Spread       float64   `expr:"spread" unit:"m" doc:"how far off it may be, as a standard deviation"`
+	PendingCount int       `expr:"pending_count" doc:"observations that are not used yet"`
+	PendingTime  float64   `expr:"pending_time" unit:"s" doc:"of the last observation that is used"`
+	Cov          []float64 `expr:"cov" doc:"the likeliest one's covariance: xx, yy, aa, xy, ya, xa"`
+	Xs           []float64 `expr:"xs" unit:"m" doc:"of each"`
+	Ys           []float64 `expr:"ys" unit:"m" doc:"of each"`
+	Yaws         []float64 `expr:"yaws" unit:"rad" doc:"of each"`
+	Alphas       []float64 `expr:"alphas" doc:"the weight of each"`
 	Stamp
 }
 
@@ -51,22 +51,3 @@ func (l *Localize) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var localizeFields = with(
-	whole("count", "", "how many poses", func(l *Localize) int { return l.Count }),
-	number("x", "m", "of the likeliest; no number if there is none, as the next four", func(l *Localize) float64 { return l.X }),
-	number("y", "m", "of the likeliest", func(l *Localize) float64 { return l.Y }),
-	number("yaw", "rad", "of the likeliest", func(l *Localize) float64 { return l.Yaw }),
-	number("alpha", "", "its weight", func(l *Localize) float64 { return l.Alpha }),
-	number("spread", "m", "how far off it may be, as a standard deviation", func(l *Localize) float64 { return l.Spread }),
-	whole("pending_count", "", "observations that are not used yet", func(l *Localize) int { return l.PendingCount }),
-	number("pending_time", "s", "of the last observation that is used", func(l *Localize) float64 { return l.PendingTime }),
-	numbers("cov", "", "the likeliest one's covariance: xx, yy, aa, xy, ya, xa", func(l *Localize) []float64 { return l.Cov }),
-	numbers("xs", "m", "of each", func(l *Localize) []float64 { return l.Xs }),
-	numbers("ys", "m", "of each", func(l *Localize) []float64 { return l.Ys }),
-	numbers("yaws", "rad", "of each", func(l *Localize) []float64 { return l.Yaws }),
-	numbers("alphas", "", "the weight of each", func(l *Localize) []float64 { return l.Alphas }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (l *Localize) AppendText(dst []byte) []byte { return appendFields(dst, l, localizeFields) }

@@ -46,7 +46,7 @@ func (g *again) take(messages []byte) {
 // told is what a robot tells, with the messages that it came of if it keeps them.
 func told(got *[]string, also func([]byte)) *Robot {
 	return NewRobot(func(a *Arrival) {
-		*got = append(*got, fmt.Sprintf("%s@%g %s", a.Name, a.Time, a.View.AppendText(nil)))
+		*got = append(*got, fmt.Sprintf("%s@%g %s", a.Name, a.Time, AppendText(nil, a.View)))
 		also(a.Messages)
 	})
 }

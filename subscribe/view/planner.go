@@ -9,20 +9,20 @@ import (
 
 // Planner is what a path planner does.
 type Planner struct {
-	Valid          bool    `expr:"valid"`
-	Done           bool    `expr:"done"`
-	GoalDistance   float64 `expr:"goal_distance"`
-	X              float64 `expr:"x"`
-	Y              float64 `expr:"y"`
-	Yaw            float64 `expr:"yaw"`
-	GoalX          float64 `expr:"goal_x"`
-	GoalY          float64 `expr:"goal_y"`
-	GoalYaw        float64 `expr:"goal_yaw"`
-	WaypointX      float64 `expr:"waypoint_x"`
-	WaypointY      float64 `expr:"waypoint_y"`
-	WaypointYaw    float64 `expr:"waypoint_yaw"`
-	WaypointIdx    int     `expr:"waypoint_idx"`
-	WaypointsCount int     `expr:"waypoints_count"`
+	Valid          bool    `expr:"valid" doc:"there is a plan"`
+	Done           bool    `expr:"done" doc:"the goal is reached"`
+	GoalDistance   float64 `expr:"goal_distance" unit:"m" doc:"from the robot to the goal, straight"`
+	X              float64 `expr:"x" unit:"m" doc:"where the robot is"`
+	Y              float64 `expr:"y" unit:"m" doc:"where the robot is"`
+	Yaw            float64 `expr:"yaw" unit:"rad" doc:"where the robot is"`
+	GoalX          float64 `expr:"goal_x" unit:"m" doc:"where it shall go"`
+	GoalY          float64 `expr:"goal_y" unit:"m" doc:"where it shall go"`
+	GoalYaw        float64 `expr:"goal_yaw" unit:"rad" doc:"where it shall go"`
+	WaypointX      float64 `expr:"waypoint_x" unit:"m" doc:"where it goes now"`
+	WaypointY      float64 `expr:"waypoint_y" unit:"m" doc:"where it goes now"`
+	WaypointYaw    float64 `expr:"waypoint_yaw" unit:"rad" doc:"where it goes now"`
+	WaypointIdx    int     `expr:"waypoint_idx" doc:"which waypoint that is, from 0; -1 without a plan"`
+	WaypointsCount int     `expr:"waypoints_count" doc:"how many waypoints the plan has"`
 	Stamp
 }
 
@@ -39,23 +39,3 @@ func (p *Planner) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var plannerFields = with(
-	truth("valid", "there is a plan", func(p *Planner) bool { return p.Valid }),
-	truth("done", "the goal is reached", func(p *Planner) bool { return p.Done }),
-	number("goal_distance", "m", "from the robot to the goal, straight", func(p *Planner) float64 { return p.GoalDistance }),
-	number("x", "m", "where the robot is", func(p *Planner) float64 { return p.X }),
-	number("y", "m", "where the robot is", func(p *Planner) float64 { return p.Y }),
-	number("yaw", "rad", "where the robot is", func(p *Planner) float64 { return p.Yaw }),
-	number("goal_x", "m", "where it shall go", func(p *Planner) float64 { return p.GoalX }),
-	number("goal_y", "m", "where it shall go", func(p *Planner) float64 { return p.GoalY }),
-	number("goal_yaw", "rad", "where it shall go", func(p *Planner) float64 { return p.GoalYaw }),
-	number("waypoint_x", "m", "where it goes now", func(p *Planner) float64 { return p.WaypointX }),
-	number("waypoint_y", "m", "where it goes now", func(p *Planner) float64 { return p.WaypointY }),
-	number("waypoint_yaw", "rad", "where it goes now", func(p *Planner) float64 { return p.WaypointYaw }),
-	whole("waypoint_idx", "", "which waypoint that is, from 0; -1 without a plan", func(p *Planner) int { return p.WaypointIdx }),
-	whole("waypoints_count", "", "how many waypoints the plan has", func(p *Planner) int { return p.WaypointsCount }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (p *Planner) AppendText(dst []byte) []byte { return appendFields(dst, p, plannerFields) }

@@ -11,27 +11,24 @@ import (
 // frame: of a position2d, or of a position3d, which alone tells what is not in
 // the plane.
 type Position struct {
-	X      float64 `expr:"x"`      // m
-	Y      float64 `expr:"y"`      // m
-	Yaw    float64 `expr:"yaw"`    // rad
-	VX     float64 `expr:"vx"`     // m/s, forward
-	VY     float64 `expr:"vy"`     // m/s, to the left
-	VYaw   float64 `expr:"vyaw"`   // rad/s
-	Speed  float64 `expr:"speed"`  // m/s, in any direction
-	Stall  bool    `expr:"stall"`  // the motors are stalled
-	Z      float64 `expr:"z"`      // m
-	Roll   float64 `expr:"roll"`   // rad
-	Pitch  float64 `expr:"pitch"`  // rad
-	VZ     float64 `expr:"vz"`     // m/s, upward
-	VRoll  float64 `expr:"vroll"`  // rad/s
-	VPitch float64 `expr:"vpitch"` // rad/s
-	Time   float64 `expr:"time"`   // s
-	Index  int     `expr:"index"`
+	X      float64 `expr:"x" unit:"m" doc:"position"`
+	Y      float64 `expr:"y" unit:"m" doc:"position"`
+	Yaw    float64 `expr:"yaw" unit:"rad" doc:"heading"`
+	VX     float64 `expr:"vx" unit:"m/s" doc:"speed forward"`
+	VY     float64 `expr:"vy" unit:"m/s" doc:"speed to the left"`
+	VYaw   float64 `expr:"vyaw" unit:"rad/s" doc:"speed of turning"`
+	Speed  float64 `expr:"speed" unit:"m/s" doc:"speed in any direction"`
+	Stall  bool    `expr:"stall" doc:"the motors are stalled"`
+	Z      float64 `expr:"z" unit:"m" doc:"height, of a position3d; 0 of a position2d, as the next five" when:"spatial"`
+	Roll   float64 `expr:"roll" unit:"rad" doc:"how far it leans to the right" when:"spatial"`
+	Pitch  float64 `expr:"pitch" unit:"rad" doc:"how far it leans forward" when:"spatial"`
+	VZ     float64 `expr:"vz" unit:"m/s" doc:"speed upward" when:"spatial"`
+	VRoll  float64 `expr:"vroll" unit:"rad/s" doc:"speed of rolling" when:"spatial"`
+	VPitch float64 `expr:"vpitch" unit:"rad/s" doc:"speed of pitching" when:"spatial"`
+	Stamp
 
 	spatial bool // of a position3d
 }
-
-func (p *Position) stamp(time float64, index int) { p.Time, p.Index = time, index }
 
 // read takes the state of a position2d or position3d.
 func (p *Position) read(m player.Reading, _ View) bool {
@@ -58,30 +55,3 @@ func length(x, y, z float64) float64 { return math.Hypot(math.Hypot(x, y), z) }
 
 // Distance returns the distance to a point of the plane, in m.
 func (p *Position) Distance(x, y float64) float64 { return math.Hypot(p.X-x, p.Y-y) }
-
-var positionFields = []field[Position]{
-	number("x", "m", "position", func(p *Position) float64 { return p.X }),
-	number("y", "m", "position", func(p *Position) float64 { return p.Y }),
-	number("yaw", "rad", "heading", func(p *Position) float64 { return p.Yaw }),
-	number("vx", "m/s", "speed forward", func(p *Position) float64 { return p.VX }),
-	number("vy", "m/s", "speed to the left", func(p *Position) float64 { return p.VY }),
-	number("vyaw", "rad/s", "speed of turning", func(p *Position) float64 { return p.VYaw }),
-	number("speed", "m/s", "speed in any direction", func(p *Position) float64 { return p.Speed }),
-	truth("stall", "the motors are stalled", func(p *Position) bool { return p.Stall }),
-	spatial("z", "m", "height, of a position3d; 0 of a position2d, as the next five", func(p *Position) float64 { return p.Z }),
-	spatial("roll", "rad", "how far it leans to the right", func(p *Position) float64 { return p.Roll }),
-	spatial("pitch", "rad", "how far it leans forward", func(p *Position) float64 { return p.Pitch }),
-	spatial("vz", "m/s", "speed upward", func(p *Position) float64 { return p.VZ }),
-	spatial("vroll", "rad/s", "speed of rolling", func(p *Position) float64 { return p.VRoll }),
-	spatial("vpitch", "rad/s", "speed of pitching", func(p *Position) float64 { return p.VPitch }),
-	number("time", "s", "the time of the reading", func(p *Position) float64 { return p.Time }),
-	whole("index", "", "the index of the device", func(p *Position) int { return p.Index }),
-}
-
-// spatial is a number that only a position3d tells.
-func spatial(name, unit, doc string, get func(*Position) float64) field[Position] {
-	return number(name, unit, doc, get).when(func(p *Position) bool { return p.spatial })
-}
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (p *Position) AppendText(dst []byte) []byte { return appendFields(dst, p, positionFields) }

@@ -7,16 +7,16 @@ import (
 
 // Position1D is the place and speed of a joint.
 type Position1D struct {
-	Pos          float64 `expr:"pos"`
-	Vel          float64 `expr:"vel"`
-	Stall        bool    `expr:"stall"`
-	LimitMin     bool    `expr:"limit_min"`
-	LimitCen     bool    `expr:"limit_cen"`
-	LimitMax     bool    `expr:"limit_max"`
-	OC           bool    `expr:"oc"`
-	TrajComplete bool    `expr:"traj_complete"`
-	Enabled      bool    `expr:"enabled"`
-	Status       int     `expr:"status"`
+	Pos          float64 `expr:"pos" unit:"m or rad" doc:"position"`
+	Vel          float64 `expr:"vel" unit:"m/s or rad/s" doc:"speed"`
+	Stall        bool    `expr:"stall" doc:"the motor is stalled"`
+	LimitMin     bool    `expr:"limit_min" doc:"it is at its lower limit"`
+	LimitCen     bool    `expr:"limit_cen" doc:"it is at its centre"`
+	LimitMax     bool    `expr:"limit_max" doc:"it is at its upper limit"`
+	OC           bool    `expr:"oc" doc:"the motor draws too much"`
+	TrajComplete bool    `expr:"traj_complete" doc:"it has arrived"`
+	Enabled      bool    `expr:"enabled" doc:"the motor is on"`
+	Status       int     `expr:"status" doc:"the last six as bits"`
 	Stamp
 }
 
@@ -33,19 +33,3 @@ func (p *Position1D) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var position1DFields = with(
-	number("pos", "m or rad", "position", func(p *Position1D) float64 { return p.Pos }),
-	number("vel", "m/s or rad/s", "speed", func(p *Position1D) float64 { return p.Vel }),
-	truth("stall", "the motor is stalled", func(p *Position1D) bool { return p.Stall }),
-	truth("limit_min", "it is at its lower limit", func(p *Position1D) bool { return p.LimitMin }),
-	truth("limit_cen", "it is at its centre", func(p *Position1D) bool { return p.LimitCen }),
-	truth("limit_max", "it is at its upper limit", func(p *Position1D) bool { return p.LimitMax }),
-	truth("oc", "the motor draws too much", func(p *Position1D) bool { return p.OC }),
-	truth("traj_complete", "it has arrived", func(p *Position1D) bool { return p.TrajComplete }),
-	truth("enabled", "the motor is on", func(p *Position1D) bool { return p.Enabled }),
-	whole("status", "", "the last six as bits", func(p *Position1D) int { return p.Status }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (p *Position1D) AppendText(dst []byte) []byte { return appendFields(dst, p, position1DFields) }

@@ -9,12 +9,12 @@ import (
 
 // Power is a battery. What a driver does not tell is NaN, and for Charging 0.
 type Power struct {
-	Percent  float64 `expr:"percent"`
-	Volts    float64 `expr:"volts"`
-	Watts    float64 `expr:"watts"`
-	Joules   float64 `expr:"joules"`
-	Charging int     `expr:"charging"`
-	Valid    int     `expr:"valid"`
+	Percent  float64 `expr:"percent" unit:"%" doc:"how full it is"`
+	Volts    float64 `expr:"volts" unit:"V" doc:"its voltage"`
+	Watts    float64 `expr:"watts" unit:"W" doc:"what is drawn"`
+	Joules   float64 `expr:"joules" unit:"J" doc:"what it holds"`
+	Charging int     `expr:"charging" doc:"1: it is charged, -1: it gives, 0: neither"`
+	Valid    int     `expr:"valid" doc:"what the driver tells: 1 volts + 2 watts + 4 joules + 8 percent + 16 charging"`
 	Stamp
 }
 
@@ -37,15 +37,3 @@ func (p *Power) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var powerFields = with(
-	number("percent", "%", "how full it is", func(p *Power) float64 { return p.Percent }),
-	number("volts", "V", "its voltage", func(p *Power) float64 { return p.Volts }),
-	number("watts", "W", "what is drawn", func(p *Power) float64 { return p.Watts }),
-	number("joules", "J", "what it holds", func(p *Power) float64 { return p.Joules }),
-	whole("charging", "", "1: it is charged, -1: it gives, 0: neither", func(p *Power) int { return p.Charging }),
-	whole("valid", "", "what the driver tells: 1 volts + 2 watts + 4 joules + 8 percent + 16 charging", func(p *Power) int { return p.Valid }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (p *Power) AppendText(dst []byte) []byte { return appendFields(dst, p, powerFields) }

@@ -7,12 +7,12 @@ import (
 
 // PTZ is where a camera head looks.
 type PTZ struct {
-	Pan       float64 `expr:"pan"`
-	Tilt      float64 `expr:"tilt"`
-	Zoom      float64 `expr:"zoom"`
-	PanSpeed  float64 `expr:"panspeed"`
-	TiltSpeed float64 `expr:"tiltspeed"`
-	Status    int     `expr:"status"`
+	Pan       float64 `expr:"pan" unit:"rad" doc:"where it looks, to the left"`
+	Tilt      float64 `expr:"tilt" unit:"rad" doc:"where it looks, upward"`
+	Zoom      float64 `expr:"zoom" unit:"rad" doc:"its field of view"`
+	PanSpeed  float64 `expr:"panspeed" unit:"rad/s" doc:"how fast it pans"`
+	TiltSpeed float64 `expr:"tiltspeed" unit:"rad/s" doc:"how fast it tilts"`
+	Status    int     `expr:"status" doc:"the driver's"`
 	Stamp
 }
 
@@ -27,15 +27,3 @@ func (p *PTZ) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var ptzFields = with(
-	number("pan", "rad", "where it looks, to the left", func(p *PTZ) float64 { return p.Pan }),
-	number("tilt", "rad", "where it looks, upward", func(p *PTZ) float64 { return p.Tilt }),
-	number("zoom", "rad", "its field of view", func(p *PTZ) float64 { return p.Zoom }),
-	number("panspeed", "rad/s", "how fast it pans", func(p *PTZ) float64 { return p.PanSpeed }),
-	number("tiltspeed", "rad/s", "how fast it tilts", func(p *PTZ) float64 { return p.TiltSpeed }),
-	whole("status", "", "the driver's", func(p *PTZ) int { return p.Status }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (p *PTZ) AppendText(dst []byte) []byte { return appendFields(dst, p, ptzFields) }

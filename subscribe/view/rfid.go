@@ -9,9 +9,9 @@ import (
 
 // RFID is the radio tags in reach.
 type RFID struct {
-	Count int       `expr:"count"`
-	Tags  []string  `expr:"tags"`
-	Types []float64 `expr:"types"`
+	Count int       `expr:"count" doc:"how many tags"`
+	Tags  []string  `expr:"tags" doc:"the number of each in hexadecimal digits, as \"e0040100\""`
+	Types []float64 `expr:"types" doc:"the type of each, the driver's"`
 	Stamp
 
 	hex [2 * maxTag]byte
@@ -40,12 +40,3 @@ func (r *RFID) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var rfidFields = with(
-	whole("count", "", "how many tags", func(r *RFID) int { return r.Count }),
-	texts("tags", "the number of each in hexadecimal digits, as \"e0040100\"", func(r *RFID) []string { return r.Tags }),
-	numbers("types", "", "the type of each, the driver's", func(r *RFID) []float64 { return r.Types }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (r *RFID) AppendText(dst []byte) []byte { return appendFields(dst, r, rfidFields) }

@@ -275,7 +275,7 @@ func BenchmarkScan(b *testing.B) {
 		l.readLaser(data)
 		b.ReportAllocs()
 		for b.Loop() {
-			buf = l.AppendText(buf[:0])
+			buf = AppendText(buf[:0], &l)
 		}
 		b.SetBytes(int64(len(buf)))
 	})

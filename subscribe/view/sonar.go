@@ -10,20 +10,17 @@ import (
 // Ranges that are not finite or at or above the maximum are MaxRange; a sonar
 // has no maximum.
 type Sonar struct {
-	Ranges  []float64 `expr:"ranges"`  // m, by element
-	Count   int       `expr:"count"`   // ranges in the reading
-	Min     float64   `expr:"min"`     // m; the maximum for an empty reading
-	Max     float64   `expr:"max"`     // m; the maximum for an empty reading
-	Nearest int       `expr:"nearest"` // number of the nearest element; -1 for an empty reading
-	Bearing float64   `expr:"bearing"` // rad, of the nearest element; 0 for an empty reading
-	Time    float64   `expr:"time"`    // s
-	Index   int       `expr:"index"`
+	Ranges  []float64 `expr:"ranges" unit:"m" doc:"the ranges, one for each element"`
+	Count   int       `expr:"count" doc:"how many ranges"`
+	Min     float64   `expr:"min" unit:"m" doc:"the nearest range"`
+	Max     float64   `expr:"max" unit:"m" doc:"the farthest range"`
+	Nearest int       `expr:"nearest" doc:"the number of the nearest element, from 0; -1 if there is none"`
+	Bearing float64   `expr:"bearing" unit:"rad" doc:"the bearing of the nearest element"`
+	Stamp
 
 	maxRange float64       // m; +Inf if there is none
 	elements []player.Pose // shared, of the device's geometry
 }
-
-func (s *Sonar) stamp(time float64, index int) { s.Time, s.Index = time, index }
 
 // readSonar takes a sonar's ranges.
 func (s *Sonar) readSonar(ranges []float32, elements []player.Pose) {
@@ -76,17 +73,3 @@ func (s *Sonar) Sector(from, to float64) float64 {
 	}
 	return near
 }
-
-var sonarFields = []field[Sonar]{
-	numbers("ranges", "m", "the ranges, one for each element", func(s *Sonar) []float64 { return s.Ranges }),
-	whole("count", "", "how many ranges", func(s *Sonar) int { return s.Count }),
-	number("min", "m", "the nearest range", func(s *Sonar) float64 { return s.Min }),
-	number("max", "m", "the farthest range", func(s *Sonar) float64 { return s.Max }),
-	whole("nearest", "", "the number of the nearest element, from 0; -1 if there is none", func(s *Sonar) int { return s.Nearest }),
-	number("bearing", "rad", "the bearing of the nearest element", func(s *Sonar) float64 { return s.Bearing }),
-	number("time", "s", "the time of the reading", func(s *Sonar) float64 { return s.Time }),
-	whole("index", "", "the index of the device", func(s *Sonar) int { return s.Index }),
-}
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (s *Sonar) AppendText(dst []byte) []byte { return appendFields(dst, s, sonarFields) }

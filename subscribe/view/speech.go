@@ -7,7 +7,7 @@ import (
 
 // SpeechRecognition is what was heard.
 type SpeechRecognition struct {
-	Text string `expr:"text"`
+	Text string `expr:"text" doc:"the words, up to 1024 bytes"`
 	Stamp
 }
 
@@ -19,10 +19,3 @@ func (s *SpeechRecognition) read(m player.Reading, _ View) bool {
 	s.Text = shortened(d.Text)
 	return true
 }
-
-var speechFields = with(
-	text("text", "the words, up to 1024 bytes", func(s *SpeechRecognition) string { return s.Text }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (s *SpeechRecognition) AppendText(dst []byte) []byte { return appendFields(dst, s, speechFields) }

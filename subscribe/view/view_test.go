@@ -149,10 +149,10 @@ func TestSonar(t *testing.T) {
 }
 
 // jsonOf is a view as clients that speak JSON get it.
-func jsonOf(v View) string { return string(protocol.JSON(protocol.Seal(v.AppendText(nil)))) }
+func jsonOf(v View) string { return string(protocol.JSON(protocol.Seal(AppendText(nil, v)))) }
 
 func TestJSON(t *testing.T) {
-	l := Laser{Ranges: []float64{0.5, inf}, Count: 2, Min: 1e-7, Max: nan, Bearing: math.Copysign(0, -1), MaxRange: 1e21, Time: 1e15, Index: 3}
+	l := Laser{Ranges: []float64{0.5, inf}, Count: 2, Min: 1e-7, Max: nan, Bearing: math.Copysign(0, -1), MaxRange: 1e21, Stamp: Stamp{Time: 1e15, Index: 3}}
 	want := `{"ranges":[0.5,null],"intensities":[],"count":2,"min":1e-07,"max":null,"bearing":-0,"angle_min":0,"angle_max":0,"resolution":0,"max_range":1e+21,"front":0,"left":0,"right":0,"time":1000000000000000,"index":3}`
 	if diff := cmp.Diff(want, jsonOf(&l)); diff != "" {
 		t.Error(diff)

@@ -10,27 +10,27 @@ import (
 // Wifi is the radio stations that are heard, the strongest link, and the own
 // interface.
 type Wifi struct {
-	Count      int       `expr:"count"`
-	Qual       float64   `expr:"qual"`
-	Level      float64   `expr:"level"`
-	Noise      float64   `expr:"noise"`
-	Freq       float64   `expr:"freq"`
-	ESSID      string    `expr:"essid"`
-	Throughput int       `expr:"throughput"`
-	Bitrate    int       `expr:"bitrate"`
-	Mode       int       `expr:"mode"`
-	QualType   int       `expr:"qual_type"`
-	MaxQual    int       `expr:"maxqual"`
-	MaxLevel   int       `expr:"maxlevel"`
-	MaxNoise   int       `expr:"maxnoise"`
-	AP         string    `expr:"ap"`
-	Quals      []float64 `expr:"quals"`
-	Levels     []float64 `expr:"levels"`
-	Noises     []float64 `expr:"noises"`
-	Freqs      []float64 `expr:"freqs"`
-	ESSIDs     []string  `expr:"essids"`
-	MACs       []string  `expr:"macs"`
-	IPs        []string  `expr:"ips"`
+	Count      int       `expr:"count" doc:"how many stations"`
+	Qual       float64   `expr:"qual" doc:"the quality of the best link; no number if there is none, as the next three"`
+	Level      float64   `expr:"level" doc:"the best link's signal"`
+	Noise      float64   `expr:"noise" doc:"the best link's noise"`
+	Freq       float64   `expr:"freq" unit:"MHz" doc:"the best link's frequency"`
+	ESSID      string    `expr:"essid" doc:"the best link's network"`
+	Throughput int       `expr:"throughput" doc:"of the own interface, in the unit of the driver"`
+	Bitrate    int       `expr:"bitrate" doc:"of the own interface, in the unit of the driver"`
+	Mode       int       `expr:"mode" doc:"1: auto, 2: ad hoc, 3: managed, 4: master, 5: repeater, 6: secondary"`
+	QualType   int       `expr:"qual_type" doc:"the unit of levels and noises, 1: dBm, 2: relative to the greatest, 3: unknown"`
+	MaxQual    int       `expr:"maxqual" doc:"the greatest quality"`
+	MaxLevel   int       `expr:"maxlevel" doc:"the greatest level"`
+	MaxNoise   int       `expr:"maxnoise" doc:"the greatest noise"`
+	AP         string    `expr:"ap" doc:"the access point"`
+	Quals      []float64 `expr:"quals" doc:"the quality of each"`
+	Levels     []float64 `expr:"levels" doc:"the signal of each"`
+	Noises     []float64 `expr:"noises" doc:"the noise of each"`
+	Freqs      []float64 `expr:"freqs" unit:"MHz" doc:"the frequency of each"`
+	ESSIDs     []string  `expr:"essids" doc:"the network of each"`
+	MACs       []string  `expr:"macs" doc:"the hardware address of each"`
+	IPs        []string  `expr:"ips" doc:"the IP address of each"`
 	Stamp
 }
 
@@ -64,30 +64,3 @@ func (w *Wifi) read(m player.Reading, _ View) bool {
 // decibel reads a level: those in dBm are mostly negative, although Player
 // sends them without a sign.
 func decibel(level uint32) int { return int(int32(level)) }
-
-var wifiFields = with(
-	whole("count", "", "how many stations", func(w *Wifi) int { return w.Count }),
-	number("qual", "", "the quality of the best link; no number if there is none, as the next three", func(w *Wifi) float64 { return w.Qual }),
-	number("level", "", "the best link's signal", func(w *Wifi) float64 { return w.Level }),
-	number("noise", "", "the best link's noise", func(w *Wifi) float64 { return w.Noise }),
-	number("freq", "MHz", "the best link's frequency", func(w *Wifi) float64 { return w.Freq }),
-	text("essid", "the best link's network", func(w *Wifi) string { return w.ESSID }),
-	whole("throughput", "", "of the own interface, in the unit of the driver", func(w *Wifi) int { return w.Throughput }),
-	whole("bitrate", "", "of the own interface, in the unit of the driver", func(w *Wifi) int { return w.Bitrate }),
-	whole("mode", "", "1: auto, 2: ad hoc, 3: managed, 4: master, 5: repeater, 6: secondary", func(w *Wifi) int { return w.Mode }),
-	whole("qual_type", "", "the unit of levels and noises, 1: dBm, 2: relative to the greatest, 3: unknown", func(w *Wifi) int { return w.QualType }),
-	whole("maxqual", "", "the greatest quality", func(w *Wifi) int { return w.MaxQual }),
-	whole("maxlevel", "", "the greatest level", func(w *Wifi) int { return w.MaxLevel }),
-	whole("maxnoise", "", "the greatest noise", func(w *Wifi) int { return w.MaxNoise }),
-	text("ap", "the access point", func(w *Wifi) string { return w.AP }),
-	numbers("quals", "", "the quality of each", func(w *Wifi) []float64 { return w.Quals }),
-	numbers("levels", "", "the signal of each", func(w *Wifi) []float64 { return w.Levels }),
-	numbers("noises", "", "the noise of each", func(w *Wifi) []float64 { return w.Noises }),
-	numbers("freqs", "MHz", "the frequency of each", func(w *Wifi) []float64 { return w.Freqs }),
-	texts("essids", "the network of each", func(w *Wifi) []string { return w.ESSIDs }),
-	texts("macs", "the hardware address of each", func(w *Wifi) []string { return w.MACs }),
-	texts("ips", "the IP address of each", func(w *Wifi) []string { return w.IPs }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (w *Wifi) AppendText(dst []byte) []byte { return appendFields(dst, w, wifiFields) }

@@ -7,19 +7,19 @@ import (
 
 // WSN is a packet of a node of a sensor network.
 type WSN struct {
-	NodeID       int     `expr:"node_id"`
-	NodeType     int     `expr:"node_type"`
-	NodeParentID int     `expr:"node_parent_id"`
-	Light        float64 `expr:"light"`
-	Mic          float64 `expr:"mic"`
-	AccelX       float64 `expr:"accel_x"`
-	AccelY       float64 `expr:"accel_y"`
-	AccelZ       float64 `expr:"accel_z"`
-	MagnX        float64 `expr:"magn_x"`
-	MagnY        float64 `expr:"magn_y"`
-	MagnZ        float64 `expr:"magn_z"`
-	Temperature  float64 `expr:"temperature"`
-	Battery      float64 `expr:"battery"`
+	NodeID       int     `expr:"node_id" doc:"which node"`
+	NodeType     int     `expr:"node_type" doc:"what kind of node"`
+	NodeParentID int     `expr:"node_parent_id" doc:"which node it reports to"`
+	Light        float64 `expr:"light" doc:"light"`
+	Mic          float64 `expr:"mic" doc:"loudness"`
+	AccelX       float64 `expr:"accel_x" doc:"acceleration"`
+	AccelY       float64 `expr:"accel_y" doc:"acceleration"`
+	AccelZ       float64 `expr:"accel_z" doc:"acceleration"`
+	MagnX        float64 `expr:"magn_x" doc:"magnetic field"`
+	MagnY        float64 `expr:"magn_y" doc:"magnetic field"`
+	MagnZ        float64 `expr:"magn_z" doc:"magnetic field"`
+	Temperature  float64 `expr:"temperature" doc:"temperature"`
+	Battery      float64 `expr:"battery" doc:"voltage of its battery"`
 	Stamp
 }
 
@@ -44,22 +44,3 @@ func (w *WSN) read(m player.Reading, _ View) bool {
 	}
 	return true
 }
-
-var wsnFields = with(
-	whole("node_id", "", "which node", func(w *WSN) int { return w.NodeID }),
-	whole("node_type", "", "what kind of node", func(w *WSN) int { return w.NodeType }),
-	whole("node_parent_id", "", "which node it reports to", func(w *WSN) int { return w.NodeParentID }),
-	number("light", "", "light", func(w *WSN) float64 { return w.Light }),
-	number("mic", "", "loudness", func(w *WSN) float64 { return w.Mic }),
-	number("accel_x", "", "acceleration", func(w *WSN) float64 { return w.AccelX }),
-	number("accel_y", "", "acceleration", func(w *WSN) float64 { return w.AccelY }),
-	number("accel_z", "", "acceleration", func(w *WSN) float64 { return w.AccelZ }),
-	number("magn_x", "", "magnetic field", func(w *WSN) float64 { return w.MagnX }),
-	number("magn_y", "", "magnetic field", func(w *WSN) float64 { return w.MagnY }),
-	number("magn_z", "", "magnetic field", func(w *WSN) float64 { return w.MagnZ }),
-	number("temperature", "", "temperature", func(w *WSN) float64 { return w.Temperature }),
-	number("battery", "", "voltage of its battery", func(w *WSN) float64 { return w.Battery }),
-)
-
-// AppendText appends the view as the text of an object: see protocol.Seal.
-func (w *WSN) AppendText(dst []byte) []byte { return appendFields(dst, w, wsnFields) }

@@ -134,12 +134,12 @@ func (t *matchTexts) readings(n int) []matchReading {
 	for i := range all {
 		// Thresholds are spread evenly, so that this share of them is above.
 		near := maxRange * (1 - t.part*(0.5+random.Float64()))
-		l := &view.Laser{Ranges: make([]float64, beams), Count: beams, Min: near, Max: maxRange, AngleMin: -1.57, AngleMax: 1.57, Resolution: 3.14 / (beams - 1), MaxRange: maxRange, Time: float64(i)}
+		l := &view.Laser{Ranges: make([]float64, beams), Count: beams, Min: near, Max: maxRange, AngleMin: -1.57, AngleMax: 1.57, Resolution: 3.14 / (beams - 1), MaxRange: maxRange, Stamp: view.Stamp{Time: float64(i)}}
 		for k := range l.Ranges {
 			l.Ranges[k] = near + (maxRange-near)*random.Float64()
 		}
 		l.Ranges[random.IntN(beams)], l.Ranges[random.IntN(beams)] = near, maxRange
-		p := &view.Position{X: 40*random.Float64() - 20, Y: 40*random.Float64() - 20, Yaw: 6.28*random.Float64() - 3.14, Speed: random.Float64(), Time: float64(i)}
+		p := &view.Position{X: 40*random.Float64() - 20, Y: 40*random.Float64() - 20, Yaw: 6.28*random.Float64() - 3.14, Speed: random.Float64(), Stamp: view.Stamp{Time: float64(i)}}
 		robot := random.IntN(t.robots)
 		all[i] = matchReading{robot, fmt.Sprint("r", robot), view.Arrival{
 			Device: device, Interface: "laser", Name: "laser:0", Kind: view.KindLaser, Time: float64(i), View: l,

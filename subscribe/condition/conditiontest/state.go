@@ -73,6 +73,10 @@ func some(v reflect.Value, n *int) {
 		if !f.CanSet() {
 			continue
 		}
+		if f.Kind() == reflect.Struct { // what views share
+			some(f, n)
+			continue
+		}
 		*n++
 		switch f.Interface().(type) {
 		case float64:
@@ -87,8 +91,6 @@ func some(v reflect.Value, n *int) {
 			f.Set(reflect.ValueOf([]float64{float64(*n % 3), 1.5}))
 		case []string:
 			f.Set(reflect.ValueOf([]string{"e004", "lab"}))
-		default: // what views share
-			some(f, n)
 		}
 	}
 }
