@@ -11,9 +11,9 @@ import (
 // Compile checks and compiles a subscription: condition, selected expressions
 // and options. Texts that are installed, or were compiled of late, are not
 // compiled again. Safe for concurrent use.
-func (m *Matcher) Compile(s protocol.Subscription) (*Subscription, *Problem) {
+func (m *Matcher) Compile(s protocol.Subscription) (*Subscription, *protocol.Problem) {
 	if f := s.Validate(); f != nil {
-		return nil, &Problem{Code: f.Code, Message: f.Error()}
+		return nil, &protocol.Problem{Code: f.Code, Message: f.Error()}
 	}
 	p, problem := m.compile(s.Condition, true)
 	if problem != nil {
@@ -33,7 +33,7 @@ func (m *Matcher) Compile(s protocol.Subscription) (*Subscription, *Problem) {
 }
 
 // compile returns the program of a text.
-func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem) {
+func (m *Matcher) compile(text string, truth bool) (*condition.Program, *protocol.Problem) {
 	if p := m.snapshot.Load().findText(text, truth); p != nil {
 		return p.program, nil
 	}
@@ -47,7 +47,7 @@ func (m *Matcher) compile(text string, truth bool) (*condition.Program, *Problem
 	}
 	p, err := compile(text)
 	if err != nil {
-		return nil, &Problem{Code: err.Code, Message: err.Message, Position: &protocol.Position{Line: err.Line, Column: err.Column}}
+		return nil, &protocol.Problem{Code: err.Code, Message: err.Message, Position: &protocol.Position{Line: err.Line, Column: err.Column}}
 	}
 	recent.Store(&compiled{p, truth})
 	return p, nil

@@ -75,11 +75,11 @@ const defaultClientLoad = 1_000_000
 // Admit refuses a subscription that is too much together with what a client
 // has: load is the sum of Subscription.Load of all its others. Safe for
 // concurrent use.
-func (m *Matcher) Admit(load int, next *Subscription) *Problem {
+func (m *Matcher) Admit(load int, next *Subscription) *protocol.Problem {
 	if load+next.Load() <= m.load {
 		return nil
 	}
-	return &Problem{Code: protocol.TooCostly, Message: fmt.Sprintf(
+	return &protocol.Problem{Code: protocol.TooCostly, Message: fmt.Sprintf(
 		"the client's conditions cost too much together: this one takes %d steps a reading, the others %d, the limit is %d", next.Load(), load, m.load)}
 }
 

@@ -3,6 +3,7 @@ package subscribe
 import (
 	"callboard/player"
 	"callboard/subscribe/condition"
+	"callboard/subscribe/protocol"
 	"callboard/subscribe/view"
 )
 
@@ -40,7 +41,7 @@ func (s *Subscription) Policed() bool { return s.policed() }
 func (s *Subscription) WantsRobot(name string) bool { return s.wantsRobot(name) }
 
 // Expression compiles an expression as select has it. Safe for concurrent use.
-func (m *Matcher) Expression(text string) (*condition.Program, *Problem) {
+func (m *Matcher) Expression(text string) (*condition.Program, *protocol.Problem) {
 	return m.compile(text, false)
 }
 

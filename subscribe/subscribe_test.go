@@ -393,12 +393,12 @@ func TestProblems(t *testing.T) {
 	m := newMatcher(t)
 	for _, tt := range []struct {
 		s    protocol.Subscription
-		want Problem
+		want protocol.Problem
 	}{
-		{protocol.Subscription{ID: "a", Condition: "lasr.min < 1"}, Problem{protocol.BadCondition, "unknown name `lasr`: did you mean `laser`?", &protocol.Position{Line: 1, Column: 1}}},
-		{protocol.Subscription{ID: "a", Condition: "true", Select: map[string]string{"x": "laser.mn"}}, Problem{protocol.BadCondition, "select x: `laser` has no `mn`: did you mean `min`?", &protocol.Position{Line: 1, Column: 7}}},
-		{protocol.Subscription{ID: "a", Condition: "true", Trigger: "risng"}, Problem{protocol.BadMessage, "`trigger`: \"risng\" is unknown: did you mean \"rising\"?", nil}},
-		{protocol.Subscription{ID: "a", Condition: strings.Repeat("(", 99)}, Problem{protocol.TooCostly, "brackets more than 32 deep", &protocol.Position{Line: 1, Column: 33}}},
+		{protocol.Subscription{ID: "a", Condition: "lasr.min < 1"}, protocol.Problem{Code: protocol.BadCondition, Message: "unknown name `lasr`: did you mean `laser`?", Position: &protocol.Position{Line: 1, Column: 1}}},
+		{protocol.Subscription{ID: "a", Condition: "true", Select: map[string]string{"x": "laser.mn"}}, protocol.Problem{Code: protocol.BadCondition, Message: "select x: `laser` has no `mn`: did you mean `min`?", Position: &protocol.Position{Line: 1, Column: 7}}},
+		{protocol.Subscription{ID: "a", Condition: "true", Trigger: "risng"}, protocol.Problem{Code: protocol.BadMessage, Message: "`trigger`: \"risng\" is unknown: did you mean \"rising\"?"}},
+		{protocol.Subscription{ID: "a", Condition: strings.Repeat("(", 99)}, protocol.Problem{Code: protocol.TooCostly, Message: "brackets more than 32 deep", Position: &protocol.Position{Line: 1, Column: 33}}},
 	} {
 		_, problem := m.Compile(tt.s)
 		if diff := cmp.Diff(&tt.want, problem); diff != "" {

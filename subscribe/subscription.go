@@ -10,18 +10,6 @@ import (
 	"callboard/subscribe/view"
 )
 
-// Problem says why a subscription was refused: a code that programs decide
-// by, a message for people and, if the mistake is in an expression, its place
-// there. It is an error.
-type Problem struct {
-	Code     protocol.Code
-	Message  string
-	Position *protocol.Position
-}
-
-// Error returns the message.
-func (p *Problem) Error() string { return p.Message }
-
 // Subscription is a compiled subscription. It is immutable: an update makes
 // another one.
 type Subscription struct {

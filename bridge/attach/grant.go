@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"errors"
 	"path"
 	"slices"
 
@@ -32,23 +31,8 @@ func (g Grant) Allows(robot string) bool {
 	return false
 }
 
-// Problem is an error with a code, which a client is told.
-type Problem struct {
-	ID         string // of what the client asked for; "": not told
-	Code       protocol.Code
-	Message    string
-	Position   *protocol.Position // in a condition
-	Attachment *uint64            // the newest, for protocol.Conflict
-}
+// Problem is why something that a client asks for is not done.
+type Problem = protocol.Problem
 
-// Error returns code and message.
-func (p *Problem) Error() string { return string(p.Code) + ": " + p.Message }
-
-// ProblemOf returns an error with its code: unavailable if it has none.
-func ProblemOf(err error) *Problem {
-	var p *Problem
-	if errors.As(err, &p) {
-		return p
-	}
-	return &Problem{Code: protocol.Unavailable, Message: err.Error()}
-}
+// ProblemOf returns an error as a Problem: unavailable if it has no code.
+func ProblemOf(err error) *Problem { return protocol.ProblemOf(err) }

@@ -128,7 +128,7 @@ func (n *Node) compile(s protocol.Subscription, grant attach.Grant) (*overlay.Su
 	}
 	program, bad := n.config.Matcher.Compile(s)
 	if bad != nil {
-		return nil, nil, &attach.Problem{Code: bad.Code, Message: bad.Message, Position: bad.Position}
+		return nil, nil, bad
 	}
 	program.Allowed = grant.Robots
 	sub := &overlay.Subscription{Subscription: s, Allowed: grant.Robots, Needs: program.Needs(), Requires: requirements(program)}

@@ -61,7 +61,7 @@ func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, p
 		p = n.config.Matcher.Admit(l.sum-l.by[sub.ID].counts, program)
 	}
 	if p != nil {
-		return &attach.Problem{Code: p.Code, Message: p.Message, Position: p.Position}
+		return p
 	}
 	own := program.Load()
 	l.put(sub.ID, load{newest: sub.Hash(), own: own, counts: max(own, l.by[sub.ID].counts)})

@@ -123,7 +123,7 @@ func (n *Node) answer(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	if q.Command != nil {
 		result, err := n.robots.Command(ctx, *q.Command)
-		return protocol.Object(result), problem(err)
+		return protocol.Object(result), err
 	}
 	list, err := n.listHere(ctx, q.List, attach.Grant{Robots: q.Robots, Token: q.Token})
 	return protocol.AppendJSON(nil, list), err
@@ -134,8 +134,7 @@ func (n *Node) answer(ctx context.Context, body []byte) ([]byte, error) {
 // long as for one of this.
 func (n *Node) Command(ctx context.Context, grant attach.Grant, m protocol.Command) (any, error) {
 	if n.links == nil || n.reads(m.Robot) {
-		result, err := n.robots.Command(ctx, m)
-		return result, problem(err)
+		return n.robots.Command(ctx, m)
 	}
 	wait := answerTime
 	if m.TTL > 0 {

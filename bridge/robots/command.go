@@ -143,16 +143,8 @@ func numbers(c *command, args []any) ([]float64, error) {
 	return out, nil
 }
 
-// Problem is an error with the code that a client sees.
-type Problem struct {
-	Code    protocol.Code
-	Message string
-}
-
-func (p *Problem) Error() string { return p.Message }
-
 func fail(code protocol.Code, format string, args ...any) error {
-	return &Problem{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &protocol.Problem{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // perform sends one command over a session and waits for its answer.

@@ -200,7 +200,7 @@ func TestCommands(t *testing.T) {
 		}
 		result, err := r.Command(context.Background(), tt.command)
 		if tt.fails != "" {
-			var p *robots.Problem
+			var p *protocol.Problem
 			if !errors.As(err, &p) || !strings.HasPrefix(string(p.Code)+": "+p.Message, tt.fails) {
 				t.Errorf("%v gave %v, expected %s", tt.command, err, tt.fails)
 			}
@@ -230,7 +230,7 @@ func TestCommandsInOrder(t *testing.T) {
 		t.Fatal("the first command did not come")
 	}
 	_, err := r.Command(context.Background(), protocol.Command{Robot: "r0", Name: "stop", TTL: 0.01})
-	var p *robots.Problem
+	var p *protocol.Problem
 	if !errors.As(err, &p) || p.Code != protocol.Unavailable {
 		t.Errorf("a command that waits behind another gave %v after its lifetime, expected unavailable", err)
 	}
@@ -329,7 +329,7 @@ func TestSimulationElsewhere(t *testing.T) {
 		{robot: "own", name: "get_pose"},
 	} {
 		_, err := r.Command(context.Background(), protocol.Command{Robot: tt.robot, Name: tt.name, Index: tt.index, Args: tt.args, TTL: patience.Seconds()})
-		var p *robots.Problem
+		var p *protocol.Problem
 		switch {
 		case tt.fails != "":
 			if !errors.As(err, &p) || !strings.HasPrefix(string(p.Code)+": "+p.Message, tt.fails) {

@@ -46,7 +46,7 @@ func TestSameAsExpr(t *testing.T) {
 			t.Fatalf("%s = %v, %v; plain expr: %v, %v\nlaser %+v\nposition %+v", text, got, gotErr, want, wantErr, e.Laser, e.Position)
 		}
 	})
-	if accepted == 0 || closures == 0 || closures == accepted {
+	if few := accepted < 50; accepted == 0 || !few && (closures == 0 || closures == accepted) { // of few all may be of a kind
 		t.Errorf("of %d conditions %d were closures: the test does not see both", accepted, closures)
 	}
 }

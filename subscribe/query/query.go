@@ -107,7 +107,7 @@ func New(c Config) (*Query, error) {
 // Problem is why a condition was refused.
 type Problem struct {
 	Index int // in Config.Subscriptions
-	*subscribe.Problem
+	*protocol.Problem
 }
 
 // choose says what is needed of each interface that conditions know.
