@@ -20,7 +20,7 @@ func (b *Bridge) newGateway(metrics *metric.Set) error {
 		}
 	}
 	var err error
-	b.gateway, err = gateway.New(gateway.Config{Listen: c.Gateway.Listen, Players: players, Limits: listener.Limits{Connections: c.Limits.Connections}, Metrics: metrics, Logger: b.config.Logger})
+	b.gateway, err = gateway.New(gateway.Config{Listen: c.Gateway.Listen, Players: players, Broker: b.node, Limits: listener.Limits{Connections: c.Limits.Connections}, Metrics: metrics, Logger: b.config.Logger})
 	return err
 }
 

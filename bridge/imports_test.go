@@ -46,7 +46,7 @@ var rooms = map[string][]string{
 var siblings = map[string]map[string]string{
 	"bridge": {
 		".":                "attach beacon config gateway link node overlay push robots spool",
-		"gateway":          "config",
+		"gateway":          "attach config",
 		"link":             "link/frame overlay",
 		"link/frame":       "overlay",
 		"node":             "attach link overlay robots",

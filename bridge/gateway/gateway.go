@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"callboard/bridge/attach"
 	"callboard/bridge/config"
 	"callboard/bridge/metric"
 	"callboard/player"
@@ -38,6 +39,9 @@ type Config struct {
 	// Players are the Player servers in the configuration's order. Their robots,
 	// in turn, are the gateway's.
 	Players []Player
+	// Broker has conditions tested that programs subscribe to by blackboard:0; nil:
+	// there is none.
+	Broker attach.Broker
 	// Limits are those of the connections of all ports together. A program that
 	// has no device open may have to give way to a new one.
 	Limits listener.Limits
@@ -109,7 +113,7 @@ func New(c Config) (*Gateway, error) {
 		groups = slices.Collect(slices.Chunk(all, 1))
 	}
 	for i, group := range groups {
-		if err := g.listen(c.Listen, i, group); err != nil {
+		if err := g.listen(&c, i, group); err != nil {
 			return nil, errors.Join(err, g.Close())
 		}
 	}
@@ -120,8 +124,8 @@ func New(c Config) (*Gateway, error) {
 }
 
 // listen makes the i-th port.
-func (g *Gateway) listen(address string, i int, group []*robot) error {
-	socket, err := listen(address, i)
+func (g *Gateway) listen(c *Config, i int, group []*robot) error {
+	socket, err := listen(c.Listen, i)
 	if err != nil {
 		return err
 	}
@@ -130,8 +134,15 @@ func (g *Gateway) listen(address string, i int, group []*robot) error {
 	for n, r := range group {
 		r.port = p
 		g.robots[r.name] = r
-		r.numbering = numbering{robots: len(group), robot: n}
+		r.numbering = numbering{robots: len(group), robot: n, board: c.Broker != nil}
 		drivers[n] = r
+	}
+	if c.Broker != nil {
+		var robots []string // of a port that robots share: all
+		if len(group) == 1 {
+			robots = []string{group[0].name}
+		}
+		drivers = append(drivers, newBoard(c.Broker, robots, g.log))
 	}
 	p.server, err = server.New(server.Config{Listener: socket, Drivers: drivers, Clock: p.now, Limit: g.limit, Logger: g.log})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 // long as the gateway runs.
 type numbering struct {
 	robots, robot int
+	board         bool              // blackboard:0 is the port's own: the robots' begin at 1
 	known         map[device]device // nil: no devices are known yet
 	next          map[player.Interface]int
 	same          bool // the indexes are the Player server's
@@ -27,7 +28,10 @@ type numbering struct {
 func (n *numbering) local(a player.Addr) (device, bool) {
 	there := deviceOf(a)
 	if n.same {
-		return there, true
+		if a.Interf != boardAddr.Interf || !n.board {
+			return there, true
+		}
+		return device{a.Interf, a.Index + 1}, a.Index < math.MaxUint16
 	}
 	if here, ok := n.known[there]; ok {
 		return here, true
@@ -50,6 +54,9 @@ func (r *robot) number(devices []client.Device) {
 	n := &r.numbering
 	if n.known == nil && len(devices) > 0 {
 		n.known, n.next = map[device]device{}, map[player.Interface]int{}
+		if n.board {
+			n.next[boardAddr.Interf] = 1
+		}
 		n.same = n.robots == 1 && len(r.remote.robots) == 1 && !r.shares(devices)
 	}
 	byIndex := slices.SortedStableFunc(slices.Values(devices), func(a, b client.Device) int {

@@ -31,6 +31,36 @@ type Call struct {
 	timer    *deadline.Timer // refuses the request; nil while Handle runs
 }
 
+// Client is the program that has sent a Call. Those of one connection are equal.
+type Client struct{ conn *conn }
+
+// Client returns who has sent the call.
+func (c *Call) Client() Client { return Client{c.conn} }
+
+// Publish is Publisher.Publish for one client alone: other clients that have dev
+// open get nothing. It reports whether the client has it open.
+func (c Client) Publish(dev player.Addr, subtype uint8, time float64, payload any) bool {
+	s := c.conn.server
+	d := s.device(dev)
+	if d == nil {
+		return false
+	}
+	for _, sub := range d.subscribers() {
+		if sub.conn != c.conn {
+			continue
+		}
+		h := player.Header{Addr: d.addr, Type: player.Data, Subtype: subtype, Timestamp: time}
+		m, err := s.encode(h, payload)
+		if err != nil {
+			s.badPayload(h, err)
+			return true
+		}
+		s.deliver([]*subscription{sub}, m)
+		return true
+	}
+	return false
+}
+
 // Ack accepts the request. payload is a pointer to the reply's struct (for most
 // GETs the request's own), or nil for an empty body. A nil payload where stock
 // clients need a body to read becomes a Nack.

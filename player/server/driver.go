@@ -50,6 +50,13 @@ type Runner interface {
 	Run(ctx context.Context) error
 }
 
+// Leaver is a Driver that wants to know of each client that has closed a device, or
+// whose connection has ended with the device open: Left is called then, before
+// Close if it was the last. It must not block.
+type Leaver interface {
+	Left(dev player.Addr, client Client)
+}
+
 // Capable is a Driver that knows what it handles. The server then answers
 // CAPABILITIES requests from it; those to other drivers go to Handle.
 type Capable interface {

@@ -244,7 +244,11 @@ func (c *conn) end(sub *subscription) {
 	c.signal()
 	c.mu.Unlock()
 	c.server.counters.closed.Add(uint64(dropped))
-	if dev.remove(sub) {
+	last := dev.remove(sub)
+	if leaver, ok := dev.driver.(Leaver); ok {
+		leaver.Left(dev.addr, Client{c})
+	}
+	if last {
 		dev.driver.Close(dev.addr)
 	}
 }
