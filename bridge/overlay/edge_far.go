@@ -144,7 +144,7 @@ func (b *edge) renewIfStranded(in *inbox) {
 	if in.far == nil || in.ended || r == nil || !b.local(r) || b.inboxOf(in.key) != in || r.up != "" || in.far.renewed >= b.period {
 		return
 	}
-	if b.network.path(in.key.Source) != nil {
+	if b.network.reaches(in.key.Source) {
 		b.renew(in)
 	}
 }

@@ -401,7 +401,7 @@ func (b *edge) attachable() []protocol.BrokerURL {
 	}
 	for _, s := range b.network.linkStates() {
 		known := slices.ContainsFunc(all, func(u protocol.BrokerURL) bool { return u.ID == string(s.Broker) })
-		if !known && s.URL != "" && b.network.path(s.Broker) != nil {
+		if !known && s.URL != "" && b.network.reaches(s.Broker) {
 			all = append(all, protocol.BrokerURL{ID: string(s.Broker), URL: s.URL})
 		}
 	}

@@ -43,7 +43,7 @@ func (b *edge) unuse(id BrokerID) {
 }
 
 func (b *edge) watch(v *roster) {
-	if b.network.path(v.broker) != nil {
+	if b.network.reaches(v.broker) {
 		b.registry.watch(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked})
 	}
 }

@@ -53,7 +53,7 @@ func (b *network) sendCall(number uint64, c *waitingCall) {
 	case c.to == "":
 		delete(b.calls.waiting, number)
 		b.put(&Answered{Call: number, Code: protocol.NotFound, Message: noRobot(c.robot)})
-	case b.path(c.to) == nil:
+	case !b.reaches(c.to):
 		b.unreachable(number, c)
 	default:
 		b.route(c.to, &Call{Number: number, Robot: c.robot, Registry: c.passesOn, Left: Duration(max(0, c.until-b.now)), Body: c.body})
@@ -84,7 +84,7 @@ func (b *network) onCall(from BrokerID, m *Call) {
 		case at == "":
 			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.NotFound, Message: noRobot(m.Robot)})
 			return
-		case b.path(at) == nil:
+		case !b.reaches(at):
 			b.route(from, &CallAnswer{Number: m.Number, Code: protocol.Unavailable, Message: "broker " + string(at) + ", which reads the robot, is out of reach"})
 			return
 		case at != b.cfg.ID:
@@ -119,7 +119,7 @@ func (b *network) failCalls() {
 	}
 	for _, number := range slices.Sorted(maps.Keys(b.calls.waiting)) {
 		c := b.calls.waiting[number]
-		if b.path(c.to) == nil {
+		if !b.reaches(c.to) {
 			b.unreachable(number, c)
 		}
 	}
@@ -140,7 +140,7 @@ func (b *Broker) Reachable() []BrokerID { return b.network.reachable() }
 func (b *network) reachable() []BrokerID {
 	var all []BrokerID
 	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
-		if id != b.cfg.ID && b.path(id) != nil {
+		if id != b.cfg.ID && b.reaches(id) {
 			all = append(all, id)
 		}
 	}

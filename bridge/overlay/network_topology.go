@@ -20,8 +20,9 @@ type topology struct {
 	states map[BrokerID]*heardState
 	paths  map[BrokerID][]BrokerID // that have been asked for since the last change
 
-	hops map[BrokerID]int // of path, to be used again
-	todo []BrokerID       // the same
+	before  map[BrokerID]BrokerID // of each broker in reach: the one before it on the path there; of this one: itself
+	spanned bool                  // since the last change
+	todo    []BrokerID            // of span, to be used again
 
 	announced Instant // when this broker flooded its own state last
 }
@@ -32,7 +33,7 @@ type heardState struct {
 }
 
 func newTopology() topology {
-	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}, hops: map[BrokerID]int{}}
+	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}, before: map[BrokerID]BrokerID{}}
 }
 
 // linkUp begins a session with a neighbour: it is told all link states.
@@ -128,6 +129,7 @@ func (b *network) keepState(s *LinkState) {
 		return
 	}
 	clear(b.topology.paths)
+	b.topology.spanned = false
 	b.rerouted = true
 }
 
@@ -190,46 +192,58 @@ func (t *topology) usable(x, y BrokerID) bool {
 // one whose next broker has the lowest id, at every step; so that paths to one
 // broker form a tree. Nil if there is none.
 func (b *network) path(to BrokerID) []BrokerID {
-	if to == b.cfg.ID {
-		return []BrokerID{to}
-	}
 	t := &b.topology
 	if p, known := t.paths[to]; known {
 		return p
 	}
-	hops := t.hops
-	clear(hops)
-	hops[to] = 0
-	todo := append(t.todo[:0], to)
+	if !b.reaches(to) {
+		return nil
+	}
+	path := []BrokerID{to}
+	for x := to; x != b.cfg.ID; {
+		x = t.before[x]
+		path = append(path, x)
+	}
+	slices.Reverse(path)
+	t.paths[to] = path
+	return path
+}
+
+// reaches reports whether there is a path to a broker.
+func (b *network) reaches(to BrokerID) bool {
+	if to == b.cfg.ID {
+		return true
+	}
+	b.span()
+	_, reached := b.topology.before[to]
+	return reached
+}
+
+// span finds the paths to all brokers. Brokers are visited in the order of their
+// paths, so the first one that leads to another is on its path.
+func (b *network) span() {
+	t := &b.topology
+	if t.spanned {
+		return
+	}
+	t.spanned = true
+	clear(t.before)
+	t.before[b.cfg.ID] = b.cfg.ID
+	todo := append(t.todo[:0], b.cfg.ID)
 	for i := 0; i < len(todo); i++ {
 		x := todo[i]
 		state := t.states[x]
 		if state == nil {
 			continue
 		}
-		for _, y := range state.Neighbours {
-			if _, seen := hops[y]; !seen && t.usable(x, y) {
-				hops[y] = hops[x] + 1
+		for _, y := range state.Neighbours { // sorted: the lowest first
+			if _, seen := t.before[y]; !seen && t.usable(x, y) {
+				t.before[y] = x
 				todo = append(todo, y)
 			}
 		}
 	}
 	t.todo = todo
-	var path []BrokerID
-	if left, reached := hops[b.cfg.ID]; reached {
-		path = append(make([]BrokerID, 0, left+1), b.cfg.ID)
-		for x := b.cfg.ID; left > 0; left-- {
-			for _, y := range t.states[x].Neighbours { // sorted: the lowest first
-				if h, seen := hops[y]; seen && h == left-1 && t.usable(x, y) {
-					x = y
-					break
-				}
-			}
-			path = append(path, x)
-		}
-	}
-	t.paths[to] = path
-	return path
 }
 
 // forgetBrokers forgets brokers that have been out of reach for the session time.
@@ -238,11 +252,10 @@ func (b *network) forgetBrokers() {
 	for id, s := range b.topology.states {
 		switch {
 		case id == b.cfg.ID:
-		case b.path(id) != nil:
+		case b.reaches(id):
 			s.heard = b.now
 		case s.heard < before:
 			delete(b.topology.states, id)
-			delete(b.topology.paths, id)
 		}
 	}
 }

@@ -67,6 +67,7 @@ type edgeToNetwork interface {
 	isDead(Key) bool
 
 	path(BrokerID) []BrokerID
+	reaches(BrokerID) bool
 	knows(BrokerID) bool
 	linkStates() []LinkState
 }
@@ -181,7 +182,7 @@ type registryToNetwork interface {
 	neighbours() []BrokerID
 
 	path(BrokerID) []BrokerID
-	knows(BrokerID) bool
+	reaches(BrokerID) bool
 	reachable() []BrokerID
 }
 

@@ -27,11 +27,15 @@ type sent struct {
 	messages []Message
 }
 
-func newMesh(tb interface{ Fatal(...any) }, n int) *mesh {
+func newMesh(tb interface{ Fatal(...any) }, n int, mode Mode) *mesh {
 	m := &mesh{brokers: map[BrokerID]*Broker{}, now: 1e6, spent: map[BrokerID]time.Duration{}}
 	for i := range n {
 		id := BrokerID(fmt.Sprintf("b%02d", i))
-		b, err := New(Config{ID: id, Registry: "b00"})
+		cfg := Config{ID: id, Mode: mode}
+		if mode == ModeOne {
+			cfg.Registry = "b00"
+		}
+		b, err := New(cfg)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -135,8 +139,14 @@ func (m *mesh) populate(robots, clients, subscriptions int) {
 // TestNaming: whatever brokers and clients do, the registry has named what
 // clients' sets can match, though it tests only what is new.
 func TestNaming(t *testing.T) {
+	for _, mode := range []Mode{ModeOne, ModeEvery} {
+		t.Run(string(mode), func(t *testing.T) { testNaming(t, mode) })
+	}
+}
+
+func testNaming(t *testing.T, mode Mode) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := newMesh(t, 3)
+		m := newMesh(t, 3, mode)
 		robot := rapid.SampledFrom([]string{"r0", "r1", "r2", "s0"})
 		devices := rapid.SampledFrom([][]string{nil, {"laser:0"}, {"position2d:0"}, {"laser:0", "position2d:0"}})
 		patterns := rapid.SampledFrom([][]string{nil, {"r0"}, {"r1", "s0"}, {"r*"}, {"s0", "r2*"}})
@@ -154,7 +164,7 @@ func TestNaming(t *testing.T) {
 			at := broker.Draw(t, "broker")
 			client := rapid.SampledFrom([]string{"c", "d"}).Draw(t, "client")
 			conn := attached[client]
-			m.deaf = rapid.IntRange(0, 4).Draw(t, "lost") == 0
+			m.deaf = mode == ModeOne && rapid.IntRange(0, 4).Draw(t, "lost") == 0
 			switch rapid.SampledFrom([]string{"advertise", "advertise", "withdraw", "state", "hello", "subscribe", "update", "unsubscribe", "period", "forget"}).Draw(t, "what") {
 			case "advertise":
 				m.step(at, &Advertise{Robot: robot.Draw(t, "robot"), Devices: devices.Draw(t, "devices")})
@@ -192,6 +202,10 @@ func TestNaming(t *testing.T) {
 // checkNaming: what the registry has named for the clients of an edge is what
 // their sets can match, as far as the registry knows the sets.
 func (m *mesh) checkNaming(t *rapid.T, edge *Broker) {
+	if f, ok := edge.registry.(*flooded); ok {
+		f.checkNaming(t, edge)
+		return
+	}
 	d := m.brokers["b00"].registry.(*central).held
 	for _, s := range edge.edge.order {
 		w := d.clients[s.client]
@@ -208,6 +222,20 @@ func (m *mesh) checkNaming(t *rapid.T, edge *Broker) {
 	}
 }
 
+// checkNaming: a client has a key at each broker that has a bulletin with a robot
+// which its set can match.
+func (b *flooded) checkNaming(t *rapid.T, at *Broker) {
+	for _, s := range at.edge.order {
+		for id := range b.robots {
+			for _, sub := range s.subs {
+				if s.looksUp() && s.follower(id) == nil && b.canMatch(id, sub) {
+					t.Fatalf("client %s has no key at %s, though it has what %s can match", s.client, id, sub.ID)
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkQuietPeriod: what a period without news takes of a broker's
 // goroutine, at the broker that holds the registry and at the busiest of the
 // others.
@@ -218,7 +246,7 @@ func BenchmarkQuietPeriod(bench *testing.B) {
 		{50, 10_000, 10_000, 10},
 	} {
 		bench.Run(fmt.Sprintf("%dbrokers-%drobots-%dclients-%dsubscriptions", size.brokers, size.robots, size.clients, size.clients*size.subscriptions), func(bench *testing.B) {
-			m := newMesh(bench, size.brokers)
+			m := newMesh(bench, size.brokers, ModeOne)
 			m.populate(size.robots, size.clients, size.subscriptions)
 			clear(m.spent)
 			bench.ResetTimer()

@@ -22,7 +22,7 @@ func (b *central) isHere() bool { return b.cfg.Registry == b.cfg.ID }
 
 // away reports whether the registry is out of reach (G3).
 func (b *central) away() bool {
-	return !b.isHere() && (b.heard+3*Instant(b.cfg.Heartbeat) <= b.now || b.network.path(b.cfg.Registry) == nil)
+	return !b.isHere() && (b.heard+3*Instant(b.cfg.Heartbeat) <= b.now || !b.network.reaches(b.cfg.Registry))
 }
 
 // lookUp asks for one client, with what it wants (G1).

@@ -112,7 +112,7 @@ func (b *flooded) onBulletin(from BrokerID, m *BulletinMessage) {
 	before := e.statesVersion
 	b.apply(e, m)
 	b.flood(m, from)
-	if e.statesVersion != before && b.network.path(e.broker) != nil {
+	if e.statesVersion != before && b.network.reaches(e.broker) {
 		b.edge.onRobots(e.broker, e.robotsSince(before))
 	}
 }
@@ -234,7 +234,7 @@ func (p *place) told() ClientPlace {
 
 // age is for how long there has been no way to a broker.
 func (b *flooded) age(e *bulletin) Duration {
-	if b.network.path(e.broker) != nil {
+	if b.network.reaches(e.broker) {
 		return 0
 	}
 	return Duration(b.now - e.heard)
@@ -296,7 +296,7 @@ func (b *flooded) onKnown(from BrokerID, m *KnownMessage) {
 // isYounger reports whether a broker that is out of reach was in reach of others
 // for longer than of this one: a part of a network forgets it at one time.
 func (b *flooded) isYounger(e *bulletin, age Duration) bool {
-	return b.network.path(e.broker) == nil && b.since(age) > e.heard+Instant(b.cfg.Heartbeat)
+	return !b.network.reaches(e.broker) && b.since(age) > e.heard+Instant(b.cfg.Heartbeat)
 }
 
 // outlive sees that this broker's bulletin is newer than one of an earlier life.
@@ -318,7 +318,7 @@ func (b *flooded) pass() {
 	for _, id := range slices.Sorted(maps.Keys(b.bulletins)) {
 		e := b.bulletins[id]
 		e.asked = false
-		if b.network.path(id) != nil {
+		if b.network.reaches(id) {
 			e.heard = b.now
 		} else if e.heard < before {
 			b.forget(e)
@@ -362,7 +362,7 @@ func (b *flooded) tellStates() { b.stateNews = true }
 // endStep answers the edge, and tells what is new here.
 func (b *flooded) endStep() {
 	for _, id := range slices.Sorted(maps.Keys(b.watches)) {
-		if e := b.bulletins[id]; e != nil && e.statesVersion > 0 && b.network.path(id) != nil {
+		if e := b.bulletins[id]; e != nil && e.statesVersion > 0 && b.network.reaches(id) {
 			b.edge.onRobots(id, e.robotsSince(b.watches[id]))
 		}
 	}

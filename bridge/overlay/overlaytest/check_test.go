@@ -9,11 +9,11 @@ import (
 )
 
 // messages counts what a change cost.
-type messages struct{ subscribe, fetch, replay, unsubscribe, gone, broken, head, refresh uint64 }
+type messages struct{ subscribe, fetch, replay, unsubscribe, gone, broken, head, refresh, registry uint64 }
 
 func (c *cluster) messages() messages {
 	m := c.stats().Messages
-	return messages{m.Subscribe, m.Fetch, m.Replay, m.Unsubscribe, m.Gone, m.Broken, m.Head, m.Refresh}
+	return messages{m.Subscribe, m.Fetch, m.Replay, m.Unsubscribe, m.Gone, m.Broken, m.Head, m.Refresh, m.Routed + m.Bulletin + m.Known}
 }
 
 // hops adds up the lengths of the paths of a client's keys.
@@ -85,10 +85,13 @@ func (s *schedule) quiet(what string, change func(), price messages) {
 	after := s.messages()
 	cost := messages{
 		after.subscribe - before.subscribe, after.fetch - before.fetch, after.replay - before.replay, after.unsubscribe - before.unsubscribe,
-		after.gone - before.gone, after.broken - before.broken, after.head - before.head, after.refresh - before.refresh,
+		after.gone - before.gone, after.broken - before.broken, after.head - before.head, after.refresh - before.refresh, 0,
 	}
 	if cost != price {
 		failf("a %s cost %+v, at best it is %+v", what, cost, price)
+	}
+	if what != "roam" && s.every() && after.registry != before.registry {
+		failf("a %s needs %d messages beside its own way", what, after.registry-before.registry)
 	}
 	s.marks["quiet "+what]++
 }

@@ -104,6 +104,27 @@ func (s *schedule) worksAlone() {
 	}
 }
 
+// quietSubscribe subscribes. In a calm schedule that costs a subscribe to each source
+// broker, and nothing beside, with a registry at every broker.
+func (s *schedule) quietSubscribe(p *client) {
+	known := len(p.subs)
+	if !s.every() || !s.quietNow(p) {
+		s.subscribeAny(p)
+		return
+	}
+	before := s.messages()
+	s.subscribeAny(p)
+	s.settle()
+	if len(p.subs) == known {
+		return
+	}
+	after := s.messages()
+	if after.subscribe-before.subscribe != s.hops(p) || after.registry != before.registry {
+		failf("a subscribe cost %d subscribes and %d messages beside, at best it is %d and none", after.subscribe-before.subscribe, after.registry-before.registry, s.hops(p))
+	}
+	s.marks["quiet subscribe"]++
+}
+
 // ownersAgree fails if two brokers of a part take a name for different brokers'.
 func (s *schedule) ownersAgree() {
 	if !s.every() {

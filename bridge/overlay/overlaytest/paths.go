@@ -33,6 +33,8 @@ func added(a, b overlay.Stats) overlay.Stats {
 	m.Event += o.Event
 	m.Broken += o.Broken
 	m.LinkState += o.LinkState
+	m.Bulletin += o.Bulletin
+	m.Known += o.Known
 	m.Routed += o.Routed
 	return b
 }

@@ -341,7 +341,7 @@ func (s *schedule) act(p *client) {
 			s.quiet("roam", roam, s.priceOfRoam(p, y))
 		}
 	case u < 80 || len(p.subs) == 0:
-		s.subscribeAny(p)
+		s.quietSubscribe(p)
 	default:
 		id := pick(s.choice, sortedKeys(p.subs))
 		price := messages{subscribe: s.hops(p)}

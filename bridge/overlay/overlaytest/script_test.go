@@ -19,6 +19,8 @@ type script struct {
 	*cluster
 	out   strings.Builder
 	saved map[string]uint64 // a client's numbers
+
+	counted overlay.MessageCounts // when that was asked last
 }
 
 // TestTranscripts runs the scripts in testdata.
@@ -26,6 +28,7 @@ type script struct {
 //	network 6 b4 b5                               a row of six brokers, all links up; two of them have a robot
 //	network 4 b1 +b1-b4 inbox=3                   with a further link, and small inboxes
 //	network 4 b1 keep=5 registry=b4               with a short session time (s), and the registry not at b1
+//	network 4 b1 every                            with a registry at every broker: bulletins are told, too
 //	attach c b6 | detach c | roam c b1            a client; roam is both
 //	move c b1                                     with the old connection until the new one is welcome
 //	forget c                                      the program starts anew
@@ -45,6 +48,7 @@ type script struct {
 //	carry b1 b2 n                                 n frames of that link, whatever waits on others
 //	cut b1 b2 | heal b1 b2 | registry up|down
 //	routes | client c | where c
+//	counted                                       how many messages crossed a link since this was asked last
 //	left                                          what brokers keep beside routes
 //	robot b4 r up|away [laser:0] | withdraw b4 r  a robot beside the broker's own, or a device of it
 //	read b4 r                                     a reading of it, which all sets there match
@@ -264,6 +268,8 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		} else {
 			fmt.Fprintf(&s.out, "%s is attached nowhere\n", shown(p.name))
 		}
+	case "counted":
+		s.count()
 	case "left":
 		for _, x := range s.brokers {
 			fetches, tombstones, inboxes := x.b.Left()
@@ -302,6 +308,8 @@ func (s *script) network(n int, sources []string) {
 		} else if seconds, ok := strings.CutPrefix(word, "keep="); ok {
 			n, _ := strconv.Atoi(seconds)
 			cfg.Inbox.Keep = overlay.Duration(n) * overlay.Second
+		} else if word == "every" {
+			cfg.Mode = overlay.ModeEvery
 		} else if name, ok := strings.CutPrefix(word, "registry="); ok {
 			registry = s.broker(name)
 		} else {
@@ -316,6 +324,25 @@ func (s *script) network(n int, sources []string) {
 	}
 	s.settle(1 << 30)
 	s.out.Reset()
+	s.counted = s.stats().Messages
+}
+
+// count tells what has crossed links since it was asked last.
+func (s *script) count() {
+	now := s.stats().Messages
+	was := s.counted
+	s.counted = now
+	for _, c := range []struct {
+		what string
+		n    uint64
+	}{
+		{"subscribe", now.Subscribe - was.Subscribe}, {"event", now.Event - was.Event}, {"refresh", now.Refresh - was.Refresh},
+		{"link state", now.LinkState - was.LinkState}, {"bulletin", now.Bulletin - was.Bulletin}, {"known", now.Known - was.Known}, {"routed", now.Routed - was.Routed},
+	} {
+		if c.n > 0 {
+			fmt.Fprintf(&s.out, "%s: %d\n", c.what, c.n)
+		}
+	}
 }
 
 // tick has a period begin at all brokers.
