@@ -141,10 +141,13 @@ func TestCastsLikeSteps(t *testing.T) {
 			r.measure(0)
 			c, at := &w.caster, r.Place(0)
 			c.begin(at, r.sensors[0].MaxRange, me.root.index, nil)
+			c.open()
 			rays := c.rays(len(r.fans[0].bearings))
 			for i, b := range r.fans[0].bearings {
 				sin, cos := aim(at.A + b)
-				c.set(&rays[i], sin, cos)
+				if c.set(&rays[i], sin, cos); c.isFree {
+					c.leave(&rays[i])
+				}
 			}
 			c.follow(rays)
 			for i, b := range r.fans[0].bearings {

@@ -41,6 +41,9 @@ type grid struct {
 
 	spare *tile  // a list of unused tiles
 	drawn uint64 // outlines drawn so far
+
+	sights []*sight
+	scans  uint64 // by sights
 }
 
 // superregion is a square of 32 × 32 regions.
@@ -48,6 +51,10 @@ type superregion struct {
 	x, y    int32
 	drawn   [2][side]uint32 // by row and by column: the regions in which something is drawn
 	regions [side * side]region
+
+	prints  [maxSights][2]*print // by sight and layer; nil: not asked for yet
+	stale   [2]bool              // by layer: regions have changed since
+	changed [2][side]uint32      // which, by row
 }
 
 // region is a square of 32 × 32 cells.
@@ -148,8 +155,12 @@ func (g *grid) make(x, y int32) *superregion {
 func (g *grid) rehash() {
 	var keep []*superregion
 	for _, s := range g.supers {
-		if s != nil && s.used() {
+		switch {
+		case s == nil:
+		case s.used():
 			keep = append(keep, s)
+		default:
+			g.forget(s)
 		}
 	}
 	size := 16
@@ -198,6 +209,9 @@ func (p *pen) in(x, y int32) *tile {
 	*t = p.tile
 	t.at, t.super, t.next = at, s, s.regions[at].tiles
 	s.regions[at].tiles = t
+	if s.change(at, t.layers); t.next == nil {
+		s.change(at, both) // it was empty
+	}
 	s.drawn[0][at>>superBits] |= 1 << (at & regionMask)
 	s.drawn[1][at&regionMask] |= 1 << (at >> superBits)
 	*p.into = append(*p.into, t)
@@ -260,7 +274,9 @@ func (g *grid) wipe(tiles []*tile) {
 		for *at != t {
 			at = &(*at).next
 		}
+		s.change(t.at, t.layers)
 		if *at = t.next; s.regions[t.at].tiles == nil {
+			s.change(t.at, both) // it is empty
 			s.drawn[0][t.at>>superBits] &^= 1 << (t.at & regionMask)
 			s.drawn[1][t.at&regionMask] &^= 1 << (t.at >> superBits)
 		}

@@ -71,16 +71,9 @@ func (r *Ranger) measure(i int) {
 	if len(ranges) == 0 {
 		return
 	}
-	rays := c.rays(len(ranges))
-	r.aim(i, rays)
-	c.follow(rays)
-	for j := range rays {
-		var hit *tile
-		ranges[j], hit = c.result(&rays[j])
-		returned[j] = 0
-		if hit != nil {
-			returned[j] = float64(hit.ret)
-		}
+	r.aim(i, len(ranges))
+	if !c.together(r.model.root, ranges, returned) {
+		c.singly(ranges, returned)
 	}
 	if s.NoiseConst != 0 || s.NoiseProp != 0 {
 		r.disturb(s, ranges)
@@ -92,18 +85,23 @@ func (r *Ranger) measure(i int) {
 	}
 }
 
-// aim sets the rays of a sensor. Stage keeps the direction as a float32 between
-// samples, and so do we: over a wide fan that makes micrometres.
-func (r *Ranger) aim(i int, rays []ray) {
+// aim sets where the n rays of a sensor start, and their directions. Stage keeps
+// the direction as a float32 between samples, and so do we: over a wide fan that
+// makes micrometres.
+func (r *Ranger) aim(i, n int) {
 	s, f, c := &r.sensors[i], r.fans[i], &r.model.world.caster
 	first := s.Pose
 	first.A += f.bearings[0]
 	first.Z += s.Size.Z / 2
 	at := r.model.global.Add(r.model.spec.Origin).Add(first)
 	c.begin(at, s.MaxRange, r.model.root.index, nil)
+	c.open()
+	if len(c.sin) < n+lanes {
+		c.sin, c.cos = make([]float64, n+lanes), make([]float64, n+lanes)
+	}
 	sin, cos := math.Sincos(at.A)
 	direction := at.A
-	for j := range rays {
+	for j := range n {
 		exact := float32(direction)
 		raySin, rayCos := f.turn(j, sin, cos, float64(exact)-at.A)
 		if s.NoiseAngular != 0 {
@@ -111,7 +109,7 @@ func (r *Ranger) aim(i int, rays []ray) {
 		} else if math.Abs(raySin*rayCos) < 1e-5 {
 			raySin, rayCos = aim(float64(exact)) // along an axis the last bit makes a cell
 		}
-		c.set(&rays[j], raySin, rayCos)
+		c.sin[j], c.cos[j] = raySin, rayCos
 		direction = float64(exact) + f.step
 	}
 }

@@ -22,6 +22,12 @@ type caster struct {
 	used  int     // of unite
 	fan   []ray   // those of a scan
 	going []int32 // which of them are not at their ends
+
+	sin, cos []float64 // of the directions of a scan, and room for a bundle more
+	isFree   bool      // the rays of the scan start in regions in which they hit nothing
+	free     [4]int32  // cells to what is beyond those: up x, down x, up y, down y
+	window   window
+	bundles  []bundle
 }
 
 // nobody is the root that is left out where none is.
@@ -29,7 +35,7 @@ const nobody = -1
 
 // maxReach is the longest ray, in cells: all that a walk reckons with stays
 // within 32 bits.
-const maxReach = 1 << 24
+const maxReach = 1 << 23
 
 // begin sets where rays start, how long they are, and what they do not see.
 func (c *caster) begin(at Pose, length float64, own int32, pick func(*tile) bool) {
@@ -232,7 +238,7 @@ func (s *sweep) pass(u, v int32) {
 		if !r.within(u, v) {
 			break
 		}
-		m, n := r.out(r.cellU&regionMask, r.cellV&regionMask)
+		m, n := r.out(side-r.cellU&regionMask, side-r.cellV&regionMask)
 		if r.move(m, n, mirrorU, mirrorV); r.left > 0 {
 			going[kept] = i
 			kept++
@@ -253,7 +259,7 @@ func (s *sweep) search(g *region, u, v int32) {
 			break
 		}
 		u, v := r.cellU&regionMask, r.cellV&regionMask
-		m, n := r.out(u, v)
+		m, n := r.out(side-u, side-v)
 		if ahead := first(us, u, mirrorU); ahead <= m && first(vs, v, mirrorV) <= n {
 			if toU, toV, hit := r.find(lines, vs, u, v, ahead, mirrorU, mirrorV); hit {
 				if r.move(toU, toV, mirrorU, mirrorV); r.left > 0 {
@@ -381,74 +387,4 @@ func (s *sweep) leaves(superU, superV int32) bool {
 		}
 	}
 	return g.number == 0
-}
-
-// united is the part of a tile that is made of several.
-const united = -1
-
-// look returns what rays may hit in a region, nil if nothing: a tile of it, or
-// one that is made of several. It is the same for all rays from one place.
-func (c *caster) look(g *region) *tile {
-	if g.begun == c.begun {
-		return g.seen
-	}
-	g.begun, g.seen = c.begun, nil
-	for t := g.tiles; t != nil; t = t.next {
-		switch {
-		case !c.sees(t):
-		case g.seen == nil:
-			g.seen = t
-		case g.seen.part == united:
-			g.seen.add(t)
-		default:
-			all := c.spare()
-			*all = tile{part: united}
-			all.add(g.seen)
-			all.add(t)
-			g.seen = all
-		}
-	}
-	return g.seen
-}
-
-// sees reports whether rays may hit a tile.
-func (c *caster) sees(t *tile) bool {
-	if t.layers&c.layer == 0 {
-		return false
-	}
-	if c.pick != nil {
-		return c.pick(t)
-	}
-	return t.root != c.own && !(t.ret < 0) && c.z >= t.low && c.z <= t.high
-}
-
-// spare returns a tile to make of several.
-func (c *caster) spare() *tile {
-	if c.used == len(c.unite) {
-		c.unite = append(c.unite, new(tile))
-	}
-	c.used++
-	return c.unite[c.used-1]
-}
-
-// add marks what o does.
-func (t *tile) add(o *tile) {
-	for i := range t.lines[0] {
-		t.lines[0][i] |= o.lines[0][i]
-		t.lines[1][i] |= o.lines[1][i]
-	}
-	t.used[0] |= o.used[0]
-	t.used[1] |= o.used[1]
-}
-
-// earliest returns which of the tiles that rays may hit was drawn first in a
-// cell.
-func (c *caster) earliest(g *region, axis, u, v int32) *tile {
-	var found *tile
-	for t := g.tiles; t != nil; t = t.next {
-		if t.lines[axis&1][v]>>uint(u)&1 != 0 && c.sees(t) && (found == nil || t.stamp < found.stamp || t.stamp == found.stamp && t.part < found.part) {
-			found = t
-		}
-	}
-	return found
 }

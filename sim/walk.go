@@ -25,12 +25,13 @@ func (w *walk) alongU(balance, n int32) int32 {
 	return int32(uint32(w.du*(n-1)-balance+w.dv-1) / uint32(max(w.dv, 1)))
 }
 
-// out returns how many steps it takes from a cell out of its region.
-func (w *walk) out(u, v int32) (m, n int32) {
-	if across := w.balance + w.dv*(side-1-u) + w.du; across < w.du*(side-v) {
-		return side - u, int32(uint32(across) / uint32(w.du)) // alongV
+// out returns how many steps it takes until there have been toU along u or toV
+// along v.
+func (w *walk) out(toU, toV int32) (m, n int32) {
+	if across := w.balance + w.dv*(toU-1) + w.du; across < w.du*toV {
+		return toU, int32(uint32(across) / uint32(w.du)) // alongV
 	}
-	return w.alongU(w.balance, side-v), side - v
+	return w.alongU(w.balance, toV), toV
 }
 
 // find returns how many steps it takes from a cell to the first one with a mark

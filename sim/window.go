@@ -1,0 +1,113 @@
+package sim
+
+// maxWindow is how many regions wide and high a window may be.
+const maxWindow = 256
+
+// window is what rays from one place go through: the slots of the regions
+// around, as far as they reach and anything is drawn, with an edge around.
+type window struct {
+	x, y          int32 // the region that comes first
+	width, height int32
+	columns       int32 // that are used
+	slots         []int32
+
+	// Whether it has no more than 32 columns and rows. Then full says, by rows,
+	// what is not empty, and width is 32.
+	small bool
+	full  [side]uint32
+}
+
+// lay sets the window for the rays that are begun; false if it would be too large
+// or nothing is drawn.
+func (c *caster) lay(sight int) bool {
+	g, w := c.grid, &c.window
+	// A ray gets a few cells farther than it reaches: its line is cut to whole
+	// cells, and its steps are beside it.
+	x, y, n := int32(c.x)>>regionBits, int32(c.y)>>regionBits, int32(c.reach+8)>>regionBits+1
+	fromX, toX := max(x-n, min(x, g.minX<<superBits)), min(x+n, max(x, g.maxX<<superBits|regionMask))
+	fromY, toY := max(y-n, min(y, g.minY<<superBits)), min(y+n, max(y, g.maxY<<superBits|regionMask))
+	w.x, w.y, w.columns, w.height = fromX-1, fromY-1, toX-fromX+3, toY-fromY+3
+	if w.columns > maxWindow || w.height > maxWindow || g.number == 0 {
+		return false
+	}
+	w.small = w.columns <= side && w.height <= side
+	if w.width = w.columns; w.small {
+		w.width = side
+	}
+	if size := int(w.width * w.height); len(w.slots) < size {
+		w.slots = make([]int32, size)
+	}
+	for i := range w.full {
+		w.full[i] = ^uint32(0)
+	}
+	for y := fromY &^ regionMask; y <= toY; y += side {
+		for x := fromX &^ regionMask; x <= toX; x += side {
+			s := g.super(x>>superBits, y>>superBits)
+			w.copy(s, g.print(sight, s, c.layer), max(x, fromX), max(y, fromY), min(x|regionMask, toX), min(y|regionMask, toY))
+		}
+	}
+	w.border()
+	return true
+}
+
+// copy fills in some regions of a superregion, nil if there is none.
+func (w *window) copy(s *superregion, p *print, fromX, fromY, toX, toY int32) {
+	n := toX - fromX + 1
+	for y := fromY; y <= toY; y++ {
+		row := w.slots[(y-w.y)*w.width+fromX-w.x:][:n]
+		if p == nil {
+			clear(row)
+		} else {
+			copy(row, p[y&regionMask<<superBits|fromX&regionMask:])
+		}
+	}
+	if !w.small {
+		return
+	}
+	for y := fromY; y <= toY; y++ {
+		empty := ^uint32(0)
+		if s != nil {
+			empty = ^s.drawn[0][y&regionMask]
+		}
+		w.full[y-w.y] &^= empty >> uint(fromX&regionMask) << uint(side-n) >> uint(side-n) << uint(fromX-w.x)
+	}
+}
+
+// border sets the edge.
+func (w *window) border() {
+	last := w.width * (w.height - 1)
+	for i := range w.width {
+		w.slots[i], w.slots[last+i] = slotEdge, slotEdge
+	}
+	for at := w.width; at < last; at += w.width {
+		w.slots[at] = slotEdge
+		for i := w.columns - 1; i < w.width; i++ {
+			w.slots[at+i] = slotEdge
+		}
+	}
+}
+
+// disown takes a ranger's own tree out of the window; false if it is in too many
+// regions.
+func (c *caster) disown(v *sight, own *root) bool {
+	w, next := &c.window, int32(firstOwn)
+	for _, t := range own.in(c.layer) {
+		x, y := t.super.x<<superBits|int32(t.at&regionMask), t.super.y<<superBits|int32(t.at>>superBits)
+		x, y = x-w.x, y-w.y
+		if x < 0 || y < 0 || x >= w.columns || y >= w.height || !v.sees(t) {
+			continue
+		}
+		at := &w.slots[y*w.width+x]
+		if *at < firstSlot*slotUnit {
+			continue // at the edge, or put right already
+		}
+		if next == firstSlot {
+			return false
+		}
+		if *at = slotBlank; v.gather(&t.super.regions[t.at], c.layer, next*slotUnit, own.index) {
+			*at = next * slotUnit
+			next++
+		}
+	}
+	return true
+}
