@@ -23,6 +23,7 @@ func (b *edge) endFar(in *inbox, stamp Stamp) {
 	s.states.renumber(in.key.Source)
 	in.next = stamp
 	b.nextRevision(s)
+	b.recordSession(s)
 	b.follow(in)
 	b.pump(in)
 }

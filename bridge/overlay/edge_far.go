@@ -16,6 +16,7 @@ type far struct {
 	head    uint64 // a number up to which the source has given some
 	open    uint64 // the number that was missing at the last period's end; 0: none
 	ends    int    // at how many periods' ends it was the same
+	stored  bool   // it comes from the store, and was not renewed since: a newer set than the stored one may be known
 	renewed Instant
 }
 
@@ -129,7 +130,11 @@ func (b *edge) beginFar(s *session, k Key) {
 func (b *edge) renew(in *inbox) {
 	s := in.session
 	b.stats.Renewals++
-	b.nextRevision(s)
+	if !in.far.stored {
+		b.nextRevision(s)
+		b.recordSession(s)
+	}
+	in.far.stored = false
 	missing := &Missing{From: in.buf.last + 1}
 	if len(in.far.held) > 0 {
 		missing.To = in.far.held[0].From - 1

@@ -252,9 +252,7 @@ func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 	}
 	b.conns[h.Conn] = s.conn
 	b.usage.conns++
-	if !s.anonymous {
-		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch})
-	}
+	b.recordSession(s)
 	b.registry.attached(s)
 	return s
 }

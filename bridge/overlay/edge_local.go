@@ -41,7 +41,7 @@ func (b *edge) change(s *session, drop []string, put, tell []*sub) {
 // it has ended and begun again where the client was before.
 func (b *edge) beginAgain(in *inbox, old *sub) {
 	s := in.session
-	b.rebirth(s, old, b.nextRevision(s))
+	b.rebirth(s, old, b.nextRevision(s)) // which is stored with it
 	s.ends++
 	b.change(s, []string{old.ID}, []*sub{old}, nil)
 }

@@ -10,7 +10,7 @@ func (b *edge) restoreFar(r *EntryRecord) {
 		return
 	}
 	in := b.emptyInbox(s, r.Key, r.Num)
-	in.handle, in.far = r.Handle, &far{}
+	in.handle, in.far = r.Handle, &far{stored: true}
 	b.far[r.Handle] = in
 	b.usage.keys++
 	b.addInbox(s, in)
@@ -31,7 +31,7 @@ func (b *edge) doubt(s *session) (stays bool) {
 		return false
 	}
 	s.unsure = true
-	b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch, Unsure: true})
+	b.recordSession(s)
 	return true
 }
 

@@ -186,6 +186,12 @@ func (b *edge) dropSession(s *session) {
 
 func bySession(s *session, client string) int { return cmp.Compare(s.client, client) }
 
+func (b *edge) recordSession(s *session) {
+	if !s.anonymous {
+		b.record(&SessionRecord{Client: s.client, Session: s.birth, Epoch: s.epoch, Unsure: s.unsure})
+	}
+}
+
 // newSession begins to keep a client.
 func (b *edge) newSession(client string, birth Session, epoch Epoch) *session {
 	s := &session{client: client, birth: birth, epoch: epoch, began: b.now, seen: b.now, set: newSet()}

@@ -136,6 +136,7 @@ func (b *edge) unsubscribe(in *Unsubscribe) {
 		b.settleEnding(s, in.ID)
 		before := s.hash
 		b.nextRevision(s)
+		b.recordSession(s)
 		b.endSub(s, old)
 		b.unfollow(s)
 		b.changeSet(s, before, []string{in.ID}, nil, nil, false)

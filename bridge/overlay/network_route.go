@@ -54,7 +54,7 @@ func (b *network) onSubscribe(from BrokerID, m *SubscribeMessage) {
 		b.fetch(from, k, newest, num, FetchID{}, "")
 		return
 	}
-	if r := b.routes[k]; r != nil && r.epoch == m.Epoch { // S2
+	if r := b.routes[k]; r != nil && r.epoch == m.Epoch && m.Missing == nil { // S2
 		return
 	}
 	source := k.Source == b.cfg.ID

@@ -552,7 +552,7 @@ func (p *client) notified(m *overlay.Notify) {
 	if !ok {
 		failf("%s: %s #%d is reading %s, given was %s", p.name, m.Source, m.Seq, numberOf(m.Reading), t.given(m.Seq).reading)
 	}
-	for seq := max(wire, num) + 1; seq < m.Seq && !t.oldSet; seq++ {
+	for seq := max(wire, num) + 1; seq < m.Seq; seq++ {
 		p.mayPass(t.at(life), m.Source, seq)
 	}
 	p.wire[m.Source] = m.Seq

@@ -197,7 +197,7 @@ func TestHardSeeds(t *testing.T) {
 	}{
 		{Config{Kind: NoFaults}, []uint64{613, 1647, 1967, 2229, 2588, 2719, 3722, 6054, 16415, 17578, 21302, 22888, 32720, 34386, 47155}},
 		{Config{Kind: Faults}, []uint64{700, 891, 909, 985, 991, 2182, 2245, 9373, 10878, 11207, 15377, 20041, 22684, 22861, 33767, 36785}},
-		{Config{Kind: Absent}, []uint64{13730}},
+		{Config{Kind: Absent}, []uint64{2433, 13730}},
 		{Config{Kind: Amnesia}, []uint64{3887, 19221}},
 		{Config{Kind: OldStore}, []uint64{1152, 1663, 2137, 5943, 8331, 9653, 10425, 17286, 21852, 22985, 35999, 44228, 46815, 49825}},
 		{Config{Kind: NoFaults, Every: true}, []uint64{11, 107}},

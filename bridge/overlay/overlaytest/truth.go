@@ -14,7 +14,6 @@ type truth struct {
 	past []life // those that the source's store has gone back from
 
 	unknown bool // and only its client may know of it: nobody can tell
-	oldSet  bool // the client's edge has gone back: its renewal may bring an older set back, until the client's hello
 }
 
 // life is what a key's source has given since its store went back last. What it
@@ -185,9 +184,6 @@ func (c *cluster) goBack(i, steps int) {
 	records := slices.Clone(x.records[:x.stored[at]])
 	last, keys := lasts(records, x.name)
 	for k, t := range c.truth {
-		if r, found := c.brokers[i].b.Route(k); found && r.Down == x.name {
-			t.oldSet = true
-		}
 		if k.Source == x.name && t.last > last[k] {
 			t.goBack(last[k])
 			t.unknown = t.unknown || c.leftBehind(k)
