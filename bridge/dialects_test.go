@@ -35,6 +35,12 @@ model ( size [0.2 6 1] pose [3 0 0 0] fiducial_return 5 )
 // ends.
 func simulated(t *testing.T, change func(*config.Config), robots ...string) *bridge.Bridge {
 	t.Helper()
+	return simulatedAt(t, 1, change, robots...)
+}
+
+// simulatedAt is simulated at a multiple of real time.
+func simulatedAt(t *testing.T, speed float64, change func(*config.Config), robots ...string) *bridge.Bridge {
+	t.Helper()
 	var text strings.Builder
 	text.WriteString(yard)
 	for i, name := range robots {
@@ -48,7 +54,7 @@ func simulated(t *testing.T, change func(*config.Config), robots ...string) *bri
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, err := simdriver.New(simdriver.Config{World: world, Speed: 1})
+	driver, err := simdriver.New(simdriver.Config{World: world, Speed: speed})
 	if err != nil {
 		t.Fatal(err)
 	}

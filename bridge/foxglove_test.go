@@ -22,11 +22,12 @@ type viewer struct {
 	*dialectProgram
 	channels map[string]map[string]any // advertised, by topic
 	services map[string]float64        // ids, by name
+	taken    map[string]int            // topics that were subscribed to
 }
 
 func watching(t testing.TB, b *bridge.Bridge, path string, header http.Header) *viewer {
 	t.Helper()
-	v := &viewer{speak(t, b, path, header, "foxglove.websocket.v1", "foxglove.sdk.v1"), map[string]map[string]any{}, map[string]float64{}}
+	v := &viewer{speak(t, b, path, header, "foxglove.websocket.v1", "foxglove.sdk.v1"), map[string]map[string]any{}, map[string]float64{}, map[string]int{}}
 	if v.Subprotocol() != "foxglove.sdk.v1" {
 		t.Fatalf("the subprotocol is %q", v.Subprotocol())
 	}

@@ -2,21 +2,19 @@ package mcap_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"callboard/player/mcap"
+	"callboard/player/nodetest"
 	"callboard/player/run"
 )
 
@@ -55,60 +53,16 @@ func checkOfficial(t *testing.T, name string, file []byte) {
 	}
 }
 
-// official installs the official library into a folder that stays from test
-// to test, and returns that.
+// official installs the official library, and returns where.
 func official(t *testing.T) string {
 	t.Helper()
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not here: apt-get install nodejs npm", program)
-		}
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	dir := filepath.Join(cache, "callboard-tests", "mcap-core-2.2.2")
-	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
-		return dir
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := os.MkdirTemp(filepath.Dir(dir), "new-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(fresh)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", fresh, "--no-audit", "--no-fund", "--ignore-scripts", "@mcap/core@2.2.2", "fzstd@0.1.1")
-	if out, err := npm.CombinedOutput(); err != nil {
-		t.Skipf("npm cannot install @mcap/core: %v\n%s", err, out)
-	}
-	if err := os.WriteFile(filepath.Join(fresh, "complete"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	os.RemoveAll(dir)
-	if err := os.Rename(fresh, dir); err != nil { // another test may have been quicker
-		if _, there := os.Stat(filepath.Join(dir, "complete")); there != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
+	return nodetest.Install(t, "mcap-core-2.2.2", "@mcap/core@2.2.2", "fzstd@0.1.1")
 }
 
 // script runs a script of testdata.
 func script(t *testing.T, name string, arguments ...string) []byte {
 	t.Helper()
-	node := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join("testdata", name)}, arguments...)...)
-	var wrong bytes.Buffer
-	node.Stderr = &wrong
-	out, err := node.Output()
-	if err != nil {
-		t.Fatalf("node %s: %v\n%s", name, err, wrong.Bytes())
-	}
-	return out
+	return nodetest.Run(t, filepath.Join("testdata", name), arguments...)
 }
 
 // printed is a line of read.mjs.

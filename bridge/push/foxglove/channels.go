@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"callboard/bridge/push/ros"
 	"callboard/bridge/push/rosgraph"
 	"callboard/subscribe/protocol"
 )
@@ -52,7 +51,7 @@ func (c *client) changed(write func(*said)) {
 			continue
 		}
 		c.channels[id] = &channel{id: id, topic: t}
-		added = append(added, advertisedChannel{id, t.Name, "ros1", t.Type, ros.Lookup(t.Type).Text(), "ros1msg"})
+		added = append(added, advertisedChannel{id, t.Name, "ros1", t.Type, c.dialect.text(t.Type), "ros1msg"})
 	}
 	var gone []uint32
 	for id, ch := range c.channels {
@@ -202,6 +201,7 @@ type condition struct {
 	latest  []byte // the newest notification; nil: none
 	time    uint64 // ns, its
 	call    *call  // that made it, while it is not answered; nil: none
+	waiting *said  // advertises its channel, once the broker has taken it; nil: it was
 }
 
 // schema describes the notifications of a condition.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"callboard/bridge/attach"
+	"callboard/bridge/push/ros"
 	"callboard/bridge/push/rosgraph"
 	"callboard/subscribe/protocol"
 )
@@ -22,15 +23,16 @@ type Dialect struct {
 	name             string
 	maxSubscriptions int
 
-	mu   sync.Mutex
-	ids  map[string]uint32 // of channels and services, by what they are: never another's
-	last uint32
+	mu      sync.Mutex
+	ids     map[string]uint32 // of channels and services, by what they are: never another's
+	last    uint32
+	schemas map[string]string // made so far: each client gets them
 }
 
 // New returns the dialect. name is what clients are told the server is called; a
 // client may have so many subscriptions.
 func New(graph *rosgraph.Graph, name string, maxSubscriptions int) *Dialect {
-	return &Dialect{graph: graph, name: name, maxSubscriptions: maxSubscriptions, ids: map[string]uint32{}}
+	return &Dialect{graph: graph, name: name, maxSubscriptions: maxSubscriptions, ids: map[string]uint32{}, schemas: map[string]string{}}
 }
 
 // Choose returns the first of the subprotocols that a client offers.
@@ -55,6 +57,25 @@ func (d *Dialect) id(what string) uint32 {
 		d.ids[what] = d.last
 	}
 	return d.last
+}
+
+// text returns the definition of a type of ROS.
+func (d *Dialect) text(name string) string {
+	return d.made("text "+name, func() string { return ros.Lookup(name).Text() })
+}
+
+// schema returns a type's JSON schema.
+func (d *Dialect) schema(t *ros.Type) string { return d.made("json "+t.Name, t.JSONSchema) }
+
+func (d *Dialect) made(key string, make func() string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	text, ok := d.schemas[key]
+	if !ok {
+		text = make()
+		d.schemas[key] = text
+	}
+	return text
 }
 
 // Attach begins to speak with a client, whose token is in its request: it cannot

@@ -71,7 +71,7 @@ func (c *client) changedServices(write func(*said)) {
 	}
 	for _, served := range c.member.Services() {
 		of := ros.LookupService(served.Type)
-		add(&service{name: served.Name, kind: served.Type, node: served.Robot.Node(), served: served}, of.Request.JSONSchema(), of.Response.JSONSchema())
+		add(&service{name: served.Name, kind: served.Type, node: served.Robot.Node(), served: served}, c.dialect.schema(of.Request), c.dialect.schema(of.Response))
 	}
 	if c.member.Grant.Subscribe {
 		for name, schemas := range ownServices {
@@ -228,6 +228,9 @@ func (c *client) subscribeCondition(ctx context.Context, b []byte, by *call) (re
 	cond := &condition{id: m.ID, call: by}
 	cond.channel = &channel{id: c.dialect.id(""), condition: cond}
 	cond.sub = &subscription{channel: cond.channel}
+	cond.waiting = message("advertise", object{"channels": []advertisedChannel{{
+		cond.channel.id, conditionTopics + cond.id, "json", cond.schemaName(), cond.schema(m.Select, m.Trigger), "jsonschema",
+	}}})
 	c.mu.Lock()
 	c.conditions[m.ID] = cond
 	c.mu.Unlock()
@@ -238,12 +241,6 @@ func (c *client) subscribeCondition(ctx context.Context, b []byte, by *call) (re
 		p := attach.ProblemOf(err)
 		return fail(p.Message, p.Position)
 	}
-	c.mu.Lock()
-	c.channels[cond.channel.id] = cond.channel
-	c.mu.Unlock()
-	c.conn.Send(message("advertise", object{"channels": []advertisedChannel{{
-		cond.channel.id, conditionTopics + cond.id, "json", cond.schemaName(), cond.schema(m.Select, m.Trigger), "jsonschema",
-	}}}))
 	return nil, nil
 }
 
@@ -258,6 +255,9 @@ func (c *client) unsubscribeCondition(b []byte, by *call) {
 	}
 	c.mu.Lock()
 	cond := c.conditions[m.ID]
+	if cond != nil && cond.waiting != nil {
+		cond = nil // the broker has not taken it yet
+	}
 	if cond != nil {
 		delete(c.conditions, m.ID)
 		c.removeChannel(cond.channel)

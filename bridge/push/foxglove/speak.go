@@ -107,7 +107,7 @@ func (c *client) Send(to attach.Messages, m any) {
 	case *rosgraph.Pose:
 		c.truth(to, m)
 	case *protocol.Subscribed:
-		c.taken(to, m)
+		c.taken(to, write, m)
 	case *protocol.Error:
 		c.failed(to, write, m)
 	case *protocol.Robot:
@@ -160,37 +160,43 @@ func (c *client) truth(to attach.Messages, p *rosgraph.Pose) {
 	}
 }
 
-// taken answers the call that made a condition a channel. mu is held.
-func (c *client) taken(to attach.Messages, m *protocol.Subscribed) {
+// taken advertises the channel of a condition that the broker has taken, and
+// answers the call that made it. mu is held.
+func (c *client) taken(to attach.Messages, write func(*said), m *protocol.Subscribed) {
 	sub := c.asked[m.ID]
-	if sub == nil || sub.channel.condition == nil || sub.channel.condition.call == nil {
+	if sub == nil || sub.channel.condition == nil || sub.channel.condition.waiting == nil {
 		return
 	}
 	cond := sub.channel.condition
-	by := cond.call
-	cond.call = nil
-	c.calls--
-	answer := protocol.AppendJSON(nil, object{"ok": true, "topic": conditionTopics + cond.id, "robots": m.Robots})
-	to.End((&response{by, answer}).append(to.Begin(true)))
+	c.channels[cond.channel.id] = cond.channel
+	write(cond.waiting)
+	cond.waiting = nil
+	c.answered(to, cond, object{"ok": true, "topic": conditionTopics + cond.id, "robots": m.Robots})
+}
+
+// answered answers the call that made a condition, if one did. mu is held.
+func (c *client) answered(to attach.Messages, cond *condition, o object) {
+	if by := cond.call; by != nil {
+		cond.call = nil
+		c.calls--
+		to.End((&response{by, protocol.AppendJSON(nil, o)}).append(to.Begin(true)))
+	}
 }
 
 // failed says that something went wrong. mu is held.
 func (c *client) failed(to attach.Messages, write func(*said), e *protocol.Error) {
 	sub := c.asked[e.ID]
-	if sub == nil || sub.channel.condition == nil || sub.channel.condition.call == nil {
+	if sub == nil || sub.channel.condition == nil || sub.channel.condition.waiting == nil {
 		write(message("status", object{"level": levelError, "message": e.Message}))
 		return
 	}
 	cond := sub.channel.condition
-	by := cond.call
-	cond.call = nil
-	c.calls--
 	delete(c.conditions, cond.id)
 	delete(c.asked, e.ID)
-	c.removeChannel(cond.channel)
-	write(message("unadvertise", object{"channelIds": []uint32{cond.channel.id}}))
-	answer := protocol.AppendJSON(nil, object{"ok": false, "error": e.Message})
-	to.End((&response{by, answer}).append(to.Begin(true)))
+	if cond.call == nil {
+		write(message("status", object{"level": levelError, "message": e.Message}))
+	}
+	c.answered(to, cond, object{"ok": false, "error": e.Message})
 }
 
 // event says what has happened on /rosout and /callboard/status. mu is held.

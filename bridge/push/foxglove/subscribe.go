@@ -27,7 +27,10 @@ func (*begun) Op() string { return "begun" }
 // subscribe takes a subscription to a channel.
 func (c *client) subscribe(ctx context.Context, id, to uint32) {
 	c.mu.Lock()
-	ch, _ := c.channels[to], c.subs[id]
+	ch, topic := c.channels[to], (*rosgraph.Topic)(nil)
+	if ch != nil {
+		topic = ch.topic
+	}
 	_, used := c.subs[id]
 	twice := false
 	for _, sub := range c.subs {
@@ -52,11 +55,11 @@ func (c *client) subscribe(ctx context.Context, id, to uint32) {
 	sub := &subscription{id: id, channel: ch}
 	c.mu.Lock()
 	c.subs[id] = sub
-	if t := ch.topic; t != nil && t.Use == rosgraph.Truth {
-		c.member.WatchTruth(t.Robot.Name, true)
+	if topic != nil && topic.Use == rosgraph.Truth {
+		c.member.WatchTruth(topic.Robot.Name, true)
 	}
 	c.mu.Unlock()
-	if asked, needed := wants(ch.topic); needed {
+	if asked, needed := wants(topic); needed {
 		if err := c.ask(ctx, sub, asked); err != nil {
 			c.mu.Lock()
 			delete(c.subs, id)

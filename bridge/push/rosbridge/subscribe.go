@@ -110,6 +110,9 @@ func (c *client) subscribe(ctx context.Context, m message) error {
 	}
 	c.mu.Lock()
 	s := c.streams[a.name]
+	if s != nil {
+		topic = s.topic
+	}
 	full := len(c.asked) >= c.dialect.maxSubscriptions || len(c.streams) >= c.dialect.maxSubscriptions
 	c.mu.Unlock()
 	if s == nil {
@@ -121,12 +124,12 @@ func (c *client) subscribe(ctx context.Context, m message) error {
 	if full && old == nil {
 		return wrong("%d subscriptions; expected fewer", c.dialect.maxSubscriptions)
 	}
-	asked, needed, err := wants(s, &a)
+	asked, needed, err := wants(s, topic, &a)
 	if err != nil {
 		return err
 	}
 	if needed {
-		if err := c.ask(ctx, sub, asked); err != nil {
+		if err := c.ask(ctx, sub, topic, asked); err != nil {
 			return err
 		}
 	}
@@ -137,7 +140,7 @@ func (c *client) subscribe(ctx context.Context, m message) error {
 }
 
 // ask asks the broker for what comes of a subscription.
-func (c *client) ask(ctx context.Context, sub *subscription, asked protocol.Subscription) error {
+func (c *client) ask(ctx context.Context, sub *subscription, topic *rosgraph.Topic, asked protocol.Subscription) error {
 	c.numbers++
 	sub.broker = "s" + strconv.Itoa(c.numbers)
 	asked.ID = sub.broker
@@ -150,7 +153,7 @@ func (c *client) ask(ctx context.Context, sub *subscription, asked protocol.Subs
 		delete(c.asked, sub.broker)
 		c.mu.Unlock()
 		p := attach.ProblemOf(err)
-		return &problem{message: p.Message, position: sub.stream.topic.Unwrap(p.Position)}
+		return &problem{message: p.Message, position: topic.Unwrap(p.Position)}
 	}
 	return nil
 }
@@ -198,12 +201,12 @@ func checkType(a *asking, topic *rosgraph.Topic, named bool) error {
 }
 
 // wants returns what to ask of the broker for a stream; false: nothing.
-func wants(s *stream, a *asking) (protocol.Subscription, bool, error) {
+func wants(s *stream, topic *rosgraph.Topic, a *asking) (protocol.Subscription, bool, error) {
 	asked := a.options.Subscription("")
 	if asked.Keep == "" && a.queue == 1 {
 		asked.Keep = protocol.KeepLatest
 	}
-	readings := s.topic == nil || s.topic.Use == rosgraph.Readings
+	readings := topic == nil || topic.Use == rosgraph.Readings
 	switch {
 	case s.names && asked.Condition == "":
 		return asked, false, wrong("topic %s needs a condition", s.bare)
@@ -213,10 +216,10 @@ func wants(s *stream, a *asking) (protocol.Subscription, bool, error) {
 		return asked, false, wrong("topic %s has no readings; expected a condition on one that has, or on %sNAME", s.bare, conditionTopics)
 	case len(asked.Robots) > 0 || len(asked.Devices) > 0 || len(asked.Select) > 0:
 		return asked, false, wrong("robots, devices and select go with topics %sNAME; expected a topic's readings whole", conditionTopics)
-	case s.topic != nil && (s.topic.Use == rosgraph.Log || s.topic.Use == rosgraph.Events):
+	case topic != nil && (topic.Use == rosgraph.Log || topic.Use == rosgraph.Events):
 		return protocol.Subscription{Condition: "false", Keep: protocol.KeepLatest}, true, nil // it never matches: it says whose robots' states are wanted
-	case s.topic != nil:
-		asked, needed := s.topic.Subscription(asked)
+	case topic != nil:
+		asked, needed := topic.Subscription(asked)
 		return asked, needed, nil
 	}
 	asked.Devices = devicesOf(s.bare)

@@ -158,7 +158,7 @@ func (m *Member) stopAll() {
 }
 
 // stopTime is how long a robot that is to stop is tried to reach.
-const stopTime = 2 * time.Second
+const stopTime = time.Second
 
 // stop stops a robot, whatever its driver's connection has become of.
 func (g *Graph) stop(robot string, grant attach.Grant) {
