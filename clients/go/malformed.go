@@ -32,6 +32,21 @@ func checkNotify(n *protocol.Notify) error {
 	case n.Skipped >= n.Seq:
 		return fmt.Errorf("skipped is %d; expected a number below seq, which is %d", n.Skipped, n.Seq)
 	}
+	if n.Index < 0 || n.Index > maxIndex {
+		return fmt.Errorf("index is %d; expected a number from 0 to %d", n.Index, maxIndex)
+	}
+	for i := range n.Subscriptions {
+		if n.Subscriptions[i].ID == "" {
+			return fmt.Errorf("subscriptions[%d] has no id; expected text", i)
+		}
+	}
+	return nil
+}
+
+func checkReply(r *reply) error {
+	if r.ID == "" || r.OK == nil {
+		return errors.New("no id, or no ok; expected text, and true or false")
+	}
 	return nil
 }
 
@@ -83,6 +98,9 @@ func checkSubscribed(s *protocol.Subscribed) error {
 			return errNoSource
 		}
 	}
+	if s.Robots < 0 || uint64(s.Robots) > maxNumber {
+		return fmt.Errorf("robots is %d; expected a number from 0 to %d", s.Robots, uint64(maxNumber))
+	}
 	return nil
 }
 
@@ -90,8 +108,14 @@ func checkRobot(r *protocol.Robot) error {
 	if r.Robot == "" || r.State == "" {
 		return fmt.Errorf("robot is %q and state %q; expected text", r.Robot, r.State)
 	}
+	if r.Lost != nil && *r.Lost > maxNumber {
+		return fmt.Errorf("lost is %d; expected a number from 0 to %d", *r.Lost, uint64(maxNumber))
+	}
 	return nil
 }
+
+// maxIndex bounds a device's index: Player's have 16 bits.
+const maxIndex = 1<<16 - 1
 
 // maxHeartbeat bounds a broker's, in s: silence of three is taken.
 const maxHeartbeat = 3600

@@ -94,34 +94,37 @@ func (c *Client) sendRequest(ctx context.Context, r *request, message func(id st
 	}
 }
 
+// reply is protocol.Reply, whose result is the program's.
+type reply struct {
+	ID     string              `json:"id"`
+	OK     *bool               `json:"ok"`
+	Result json.RawMessage     `json:"result"`
+	Error  *protocol.ErrorInfo `json:"error"`
+}
+
 // takeReply answers an unsubscribe, command or list.
 func (c *Client) takeReply(conn *connection, text []byte) error {
-	var reply struct {
-		ID     string              `json:"id"`
-		OK     bool                `json:"ok"`
-		Result json.RawMessage     `json:"result"`
-		Error  *protocol.ErrorInfo `json:"error"`
-	}
-	if err := json.Unmarshal(text, &reply); err != nil {
+	var r reply
+	if err := decode(text, &r, checkReply); err != nil {
 		return err
 	}
-	a := answer{result: reply.Result}
-	if !reply.OK {
+	a := answer{result: r.Result}
+	if !*r.OK {
 		info := protocol.ErrorInfo{Message: "the broker gave no reason"}
-		if reply.Error != nil {
-			info = *reply.Error
+		if r.Error != nil {
+			info = *r.Error
 		}
-		a.err = &Error{ID: reply.ID, Code: info.Code, Message: info.Message, Position: info.Position}
+		a.err = &Error{ID: r.ID, Code: info.Code, Message: info.Message, Position: info.Position}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.finishRequest(reply.ID, a) || c.conn != conn {
+	if c.finishRequest(r.ID, a) || c.conn != conn {
 		return c.current(conn)
 	}
 	return c.settle(func() {
-		if e := c.entries[reply.ID]; e != nil && e.ending() {
+		if e := c.entries[r.ID]; e != nil && e.ending() {
 			// not_found is what was asked for, too.
-			c.remove(reply.ID)
+			c.remove(r.ID)
 			e.finish(answer{})
 		}
 	})

@@ -12,46 +12,65 @@ const absent = (v) => v === undefined || v === null;
 const object = (v) => typeof v === "object" && v !== null && !Array.isArray(v);
 const list = (v, each) => absent(v) || (Array.isArray(v) && v.every(each));
 
-/** op → [field, what it has to be, whether it is]: of what the client counts with. */
+const string = (v) => absent(v) || typeof v === "string";
+const number = (v) => absent(v) || typeof v === "number";
+const integer = (v) => absent(v) || Number.isSafeInteger(v);
+const place = (v) => absent(v) || (object(v) && integer(v.line) && integer(v.column));
+const failure = (v) => absent(v) || (object(v) && string(v.code) && string(v.message) && place(v.position));
+
+/** op → [field, what it has to be, whether it is]. What is wrong elsewhere is the program's. */
 const fields = {
   welcome: [
-    ["broker", "text", (m) => text(m.broker)],
-    ["session", "text", (m) => text(m.session)],
-    ["attachment", "a number from 0", (m) => counter(m.attachment)],
-    ["heartbeat", `seconds up to ${maxHeartbeat}`, (m) => typeof m.heartbeat === "number" && m.heartbeat > 0 && m.heartbeat <= maxHeartbeat],
+    ["broker", "text", text],
+    ["session", "text", text],
+    ["client", "text", string],
+    ["attachment", "a number from 0", counter],
+    ["heartbeat", `seconds up to ${maxHeartbeat}`, (v) => typeof v === "number" && v > 0 && v <= maxHeartbeat],
+    ["window", "a number", integer],
+    ["brokers", "a list of objects with id and url", (v) => list(v, (b) => object(b) && string(b.id) && string(b.url))],
   ],
   notify: [
-    ["source", "text", (m) => text(m.source)],
-    ["seq", "a number from 1", (m) => whole(m.seq, 1)],
-    ["robot", "text", (m) => absent(m.robot) || typeof m.robot === "string"],
-    ["time", "a number", (m) => absent(m.time) || typeof m.time === "number"],
-    ["skipped", "a number below seq", (m) => absent(m.skipped) || (whole(m.skipped, 0) && m.skipped < m.seq)],
-    ["subscriptions", "a list of objects with id", (m) => list(m.subscriptions, (s) => object(s) && text(s.id))],
+    ["source", "text", text],
+    ["seq", "a number from 1", (v) => whole(v, 1)],
+    ["skipped", "a number below seq", (v, m) => absent(v) || (whole(v, 0) && v < m.seq)],
+    ["robot", "text", string],
+    ["interface", "text", string],
+    ["index", "a number from 0 to 65535", (v) => absent(v) || (whole(v, 0) && v < 1 << 16)],
+    ["time", "a number", number],
+    ["subscriptions", "a list of objects with id", (v) => list(v, (s) => object(s) && text(s.id) && (absent(s.state) || typeof s.state === "boolean"))],
   ],
   gap: [
-    ["source", "text", (m) => text(m.source)],
-    ["from", "a number from 1", (m) => whole(m.from, 1)],
-    ["to", "a number not below from", (m) => absent(m.to) || whole(m.to, m.from)],
-    ["next", "text", (m) => absent(m.next) || typeof m.next === "string"],
+    ["source", "text", text],
+    ["from", "a number from 1", (v) => whole(v, 1)],
+    ["to", "a number not below from", (v, m) => absent(v) || whole(v, m.from)],
+    ["why", "text", string],
+    ["next", "text", string],
   ],
   subscribed: [
-    ["id", "text", (m) => text(m.id)],
-    ["sources", "a list of texts", (m) => list(m.sources, text)],
-    ["robots", "a number", (m) => absent(m.robots) || whole(m.robots, 0)],
+    ["id", "text", text],
+    ["sources", "a list of texts", (v) => list(v, text)],
+    ["robots", "a number from 0", (v) => absent(v) || whole(v, 0)],
+    ["warning", "text", string],
   ],
   robot: [
-    ["robot", "text", (m) => text(m.robot)],
-    ["device", "text", (m) => absent(m.device) || text(m.device)],
-    ["state", "text", (m) => text(m.state)],
+    ["robot", "text", text],
+    ["device", "text", string],
+    ["source", "text", string],
+    ["state", "text", text],
+    ["lost", "a number from 0", (v) => absent(v) || whole(v, 0)],
+    ["since", "a number", number],
   ],
   reply: [
-    ["id", "text", (m) => text(m.id)],
-    ["ok", "true or false", (m) => typeof m.ok === "boolean"],
-    ["error", "an object", (m) => absent(m.error) || object(m.error)],
+    ["id", "text", text],
+    ["ok", "true or false", (v) => typeof v === "boolean"],
+    ["error", "an object with code and message", failure],
   ],
   error: [
-    ["code", "text", (m) => text(m.code)],
-    ["attachment", "a number from 0", (m) => absent(m.attachment) || counter(m.attachment)],
+    ["id", "text", string],
+    ["code", "text", text],
+    ["message", "text", string],
+    ["position", "a place", place],
+    ["attachment", "a number from 0", (v) => absent(v) || counter(v)],
   ],
 };
 
@@ -69,7 +88,7 @@ export function read(data) {
   }
   if (!object(message) || !text(message.op)) return { wrong: "a message without op, expected an object that has one" };
   for (const [name, expected, right] of Object.hasOwn(fields, message.op) ? fields[message.op] : []) {
-    if (!right(message)) return { wrong: `${message.op} with ${name} ${shown(message[name])}, expected ${expected}` };
+    if (!right(message[name], message)) return { wrong: `${message.op} with ${name} ${shown(message[name])}, expected ${expected}` };
   }
   return { message };
 }

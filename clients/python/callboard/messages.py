@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Callable
 
 from .errors import CallboardError
@@ -16,12 +17,12 @@ def _text(v: Any) -> bool:
 
 
 def _number(v: Any) -> bool:
-    return isinstance(v, (int, float)) and not isinstance(v, bool)
+    return isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)
 
 
 def whole(v: Any, least: int) -> bool:
     """Reports whether it is a number to count with; 3.0 is one, as in every JSON."""
-    return _number(v) and v == v and least <= v <= MAX_NUMBER and int(v) == v
+    return _number(v) and least <= v <= MAX_NUMBER and int(v) == v
 
 
 def counter(v: Any) -> bool:
@@ -33,58 +34,100 @@ def _list(v: Any, each: Callable[[Any], bool]) -> bool:
     return v is None or (isinstance(v, list) and all(each(one) for one in v))
 
 
-def _optional(v: Any, check: Callable[[Any], bool]) -> bool:
-    return v is None or check(v)
-
-
 Message = dict[str, Any]
 
-# By op: field, what it has to be, whether it is. Of what the client counts with.
-_FIELDS: dict[str, list[tuple[str, str, Callable[[Message], bool]]]] = {
+
+def _string(v: Any) -> bool:
+    return v is None or isinstance(v, str)
+
+
+def _maybe_number(v: Any) -> bool:
+    return v is None or _number(v)
+
+
+def _integer(v: Any) -> bool:
+    return v is None or whole(v, -MAX_NUMBER)
+
+
+def _maybe_whole(v: Any) -> bool:
+    return v is None or whole(v, 0)
+
+
+def _place(v: Any) -> bool:
+    return v is None or (isinstance(v, dict) and _integer(v.get("line")) and _integer(v.get("column")))
+
+
+def _failure(v: Any) -> bool:
+    return v is None or (isinstance(v, dict) and _string(v.get("code")) and _string(v.get("message")) and _place(v.get("position")))
+
+
+def _match(v: Any) -> bool:
+    return isinstance(v, dict) and _text(v.get("id")) and (v.get("state") is None or isinstance(v["state"], bool))
+
+
+def _broker(v: Any) -> bool:
+    return isinstance(v, dict) and _string(v.get("id")) and _string(v.get("url"))
+
+
+def _from_one(v: Any) -> bool:
+    return whole(v, 1)
+
+
+Check = Callable[[Any], bool]
+
+# By op: field, what it has to be, whether it is. What is wrong elsewhere is the program's.
+_FIELDS: dict[str, list[tuple[str, str, Check]]] = {
     "welcome": [
-        ("broker", "text", lambda m: _text(m.get("broker"))),
-        ("session", "text", lambda m: _text(m.get("session"))),
-        ("attachment", "a number from 0", lambda m: counter(m.get("attachment"))),
-        ("heartbeat", f"seconds up to {MAX_HEARTBEAT}", lambda m: _number(m.get("heartbeat")) and 0 < m["heartbeat"] <= MAX_HEARTBEAT),
-        ("brokers", "a list of objects with id and url", lambda m: _list(m.get("brokers"), lambda b: isinstance(b, dict) and _text(b.get("url")))),
+        ("broker", "text", _text),
+        ("session", "text", _text),
+        ("client", "text", _string),
+        ("attachment", "a number from 0", counter),
+        ("heartbeat", f"seconds up to {MAX_HEARTBEAT}", lambda v: _number(v) and 0 < v <= MAX_HEARTBEAT),
+        ("window", "a number", _integer),
+        ("brokers", "a list of objects with id and url", lambda v: _list(v, _broker)),
     ],
     "notify": [
-        ("source", "text", lambda m: _text(m.get("source"))),
-        ("seq", "a number from 1", lambda m: whole(m.get("seq"), 1)),
-        ("skipped", "a number below seq", lambda m: _optional(m.get("skipped"), lambda v: whole(v, 0) and v < m["seq"])),
-        ("robot", "text", lambda m: _optional(m.get("robot"), lambda v: isinstance(v, str))),
-        ("time", "a number", lambda m: _optional(m.get("time"), _number)),
-        (
-            "subscriptions",
-            "a list of objects with id",
-            lambda m: _list(m.get("subscriptions"), lambda s: isinstance(s, dict) and _text(s.get("id"))),
-        ),
+        ("source", "text", _text),
+        ("seq", "a number from 1", _from_one),
+        ("skipped", "a number from 0", _maybe_whole),
+        ("robot", "text", _string),
+        ("interface", "text", _string),
+        ("index", "a number from 0 to 65535", lambda v: v is None or (whole(v, 0) and v < 1 << 16)),
+        ("time", "a number", _maybe_number),
+        ("subscriptions", "a list of objects with id", lambda v: _list(v, _match)),
     ],
     "gap": [
-        ("source", "text", lambda m: _text(m.get("source"))),
-        ("from", "a number from 1", lambda m: whole(m.get("from"), 1)),
-        ("to", "a number not below from", lambda m: _optional(m.get("to"), lambda v: whole(v, m["from"]))),
-        ("next", "text", lambda m: _optional(m.get("next"), lambda v: isinstance(v, str))),
+        ("source", "text", _text),
+        ("from", "a number from 1", _from_one),
+        ("to", "a number from 1", lambda v: v is None or _from_one(v)),
+        ("why", "text", _string),
+        ("next", "text", _string),
     ],
     "subscribed": [
-        ("id", "text", lambda m: _text(m.get("id"))),
-        ("sources", "a list of texts", lambda m: _list(m.get("sources"), _text)),
-        ("robots", "a number", lambda m: _optional(m.get("robots"), lambda v: whole(v, 0))),
+        ("id", "text", _text),
+        ("sources", "a list of texts", lambda v: _list(v, _text)),
+        ("robots", "a number from 0", _maybe_whole),
+        ("warning", "text", _string),
     ],
     "robot": [
-        ("robot", "text", lambda m: _text(m.get("robot"))),
-        ("device", "text", lambda m: _optional(m.get("device"), _text)),
-        ("state", "text", lambda m: _text(m.get("state"))),
+        ("robot", "text", _text),
+        ("device", "text", _string),
+        ("source", "text", _string),
+        ("state", "text", _text),
+        ("lost", "a number from 0", _maybe_whole),
+        ("since", "a number", _maybe_number),
     ],
     "reply": [
-        ("id", "text", lambda m: _text(m.get("id"))),
-        ("ok", "true or false", lambda m: isinstance(m.get("ok"), bool)),
-        ("error", "an object", lambda m: _optional(m.get("error"), lambda v: isinstance(v, dict))),
+        ("id", "text", _text),
+        ("ok", "true or false", lambda v: isinstance(v, bool)),
+        ("error", "an object with code and message", _failure),
     ],
     "error": [
-        ("code", "text", lambda m: _text(m.get("code"))),
-        ("id", "text", lambda m: _optional(m.get("id"), lambda v: isinstance(v, str))),
-        ("attachment", "a number from 0", lambda m: _optional(m.get("attachment"), counter)),
+        ("id", "text", _string),
+        ("code", "text", _text),
+        ("message", "text", _string),
+        ("position", "a place", _place),
+        ("attachment", "a number from 0", lambda v: v is None or counter(v)),
     ],
 }
 
@@ -104,10 +147,18 @@ def read(data: str | bytes) -> Message:
     if not isinstance(m, dict) or not _text(m.get("op")):
         raise malformed("a message without op, expected an object that has one")
     for name, expected, right in _FIELDS.get(m["op"], []):
-        if not right(m):
-            shown = json.dumps(m[name])[:40] if name in m else "left out"
-            raise malformed(f"{m['op']} with {name} {shown}, expected {expected}")
+        if not right(m.get(name)):
+            raise _wrong(m, name, expected)
+    if m["op"] == "notify" and (m.get("skipped") or 0) >= m["seq"]:
+        raise _wrong(m, "skipped", "a number below seq")
+    if m["op"] == "gap" and m.get("to") is not None and m["to"] < m["from"]:
+        raise _wrong(m, "to", "a number not below from")
     return m
+
+
+def _wrong(m: Message, name: str, expected: str) -> CallboardError:
+    shown = json.dumps(m[name])[:40] if name in m else "left out"
+    return malformed(f"{m['op']} with {name} {shown}, expected {expected}")
 
 
 def malformed(what: str) -> CallboardError:

@@ -20,6 +20,7 @@ MISSED_HEARTBEATS = 3
 LEAST_SILENCE = 1.0  # s
 
 log = logging.getLogger("callboard")
+log.addHandler(logging.NullHandler())  # nothing is printed unless the program wants it
 
 
 @dataclass(slots=True)

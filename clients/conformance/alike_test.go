@@ -1,0 +1,187 @@
+//go:build linux
+
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/gorilla/websocket"
+)
+
+// spoken are a broker's messages with all fields; $ stands for a source that is new.
+var spoken = []string{
+	`{"op":"notify","source":"$","seq":3,"skipped":2,"robot":"r0","interface":"laser","index":1,"time":1.5,"subscriptions":[{"id":"near","state":true,"values":{"x":1}}],"reading":{"min":1}}`,
+	`{"op":"notify","source":"$","seq":1,"robot":"r0","interface":"laser","index":0,"time":1.5,"subscriptions":[{"id":"near"},{"id":"other"}]}`,
+	`{"op":"gap","source":"$","from":1,"to":4,"why":"full"}`,
+	`{"op":"gap","source":"$","from":1,"why":"lost","next":"n"}`,
+	`{"op":"subscribed","id":"near","sources":["$"],"robots":2,"warning":"w"}`,
+	`{"op":"robot","robot":"r0","device":"laser:0","source":"$","state":"away","lost":3,"since":1.5}`,
+	`{"op":"reply","id":"~9","ok":true,"result":{"x":1}}`,
+	`{"op":"reply","id":"~9","ok":false,"error":{"code":"not_found","message":"m","position":{"line":1,"column":2}}}`,
+	`{"op":"heartbeat","broker":"b","time":1.5}`,
+	`{"op":"error","id":"near","code":"bad_condition","message":"m","position":{"line":1,"column":2},"attachment":7}`,
+	`{"op":"later","x":1}`,
+}
+
+// strange are values that a field has not, mostly.
+var strange = append([]string{
+	`9007199254740991`, `9007199254740992`, `18446744073709551616`, `"3"`, `"\ud800"`, `"a\u0000b"`,
+	`{"id":"near"}`, `[{"id":"near"}]`, `[{"id":7}]`, `[{"id":"near","state":"x"}]`, `[{"id":"near","values":[]}]`, `[[[[[[]]]]]]`, `NaN`, `tru`, `{"a":1,"a":2}`,
+}, odd...)
+
+// draw makes a message that may be wrong.
+func draw(random *rand.Rand, n int) string {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(spoken[random.IntN(len(spoken))]), &m); err != nil {
+		panic(err)
+	}
+	names := slices.Sorted(maps.Keys(m))
+	if random.IntN(10) > 0 {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "op" })
+	}
+	for range 1 + random.IntN(2) {
+		name := names[random.IntN(len(names))]
+		switch random.IntN(6) {
+		case 0:
+			delete(m, name)
+		case 1:
+			m["further"] = json.RawMessage(strange[random.IntN(len(strange))])
+		default:
+			m[name] = json.RawMessage(strange[random.IntN(len(strange))])
+		}
+	}
+	text := "{"
+	for i, name := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			text += ","
+		}
+		value := string(m[name])
+		if name == "source" || name == "sources" {
+			value = replaceSource(value, n)
+		}
+		text += strconv.Quote(name) + ":" + value
+	}
+	if random.IntN(12) == 0 {
+		text = text[:random.IntN(len(text)+1)]
+		return text
+	}
+	return text + "}"
+}
+
+func replaceSource(value string, n int) string {
+	switch value {
+	case `"$"`:
+		return strconv.Quote(fmt.Sprint("s", n))
+	case `["$"]`:
+		return fmt.Sprintf(`["s%d"]`, n)
+	}
+	return value
+}
+
+// TestAlike: whatever a broker says, each library takes it or ends the connection
+// as the others do, and tells its program the same.
+func TestAlike(t *testing.T) {
+	count, seed := 300, uint64(1)
+	if text := os.Getenv("CALLBOARD_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+		count = 3000
+	}
+	random := rand.New(rand.NewPCG(seed, 1))
+	var all []string
+	for n := range count {
+		all = append(all, draw(random, n))
+	}
+	verdicts := map[string][]string{}
+	for _, l := range libraries {
+		if l.there() == nil {
+			verdicts[l.name] = hears(t, l, all)
+		}
+	}
+	for n, message := range all {
+		for name, got := range verdicts {
+			if want := verdicts["go"][n]; got[n] != want {
+				t.Errorf("%s\n\tgo: %s\n\t%s: %s", message, want, name, got[n])
+			}
+		}
+	}
+}
+
+// told returns what a driver prints of an event, without what is of one library: what
+// there is of fields that are left out, and the words of a reason.
+func told(m object) object {
+	if position, is := m["position"].(object); is && position["line"] != 1.0 {
+		delete(m, "position")
+	}
+	if matches, is := m["subscriptions"].([]any); is {
+		if len(matches) == 0 {
+			delete(m, "subscriptions")
+		}
+		for _, one := range matches {
+			maps.DeleteFunc(one.(object), func(name string, v any) bool {
+				return v == nil || !slices.Contains([]string{"id", "state", "values"}, name)
+			})
+		}
+	}
+	maps.DeleteFunc(m, func(name string, v any) bool {
+		return slices.Contains([]string{"reason", "op", "further", "message"}, name) || v == nil || v == "" || v == 0.0 || v == false
+	})
+	return m
+}
+
+// hears has a library hear messages, one after the other, and returns what it made
+// of each.
+func hears(t *testing.T, l library, all []string) []string {
+	b := newBroker(t, "a")
+	b.up(t)
+	d := l.start(t, object{"brokers": []any{b.url()}, "client": "me", "backoff": []any{0.001, 0.002}})
+	attach := func() {
+		t.Helper()
+		if err := b.accept("callboard.v1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.conn.next(); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.conn.send("welcome", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	attach()
+	if m, err := d.next(d.events); err != nil || m["event"] != "attached" {
+		t.Fatal(m, err)
+	}
+	var verdicts []string
+	for _, message := range all {
+		b.conn.socket.WriteMessage(websocket.TextMessage, []byte(message))
+		b.conn.socket.WriteMessage(websocket.TextMessage, []byte(`{"op":"robot","robot":"behind","source":"s","state":"up","since":1}`))
+		verdict := ""
+		for verdict != "lost" {
+			m, err := d.next(d.events)
+			if err != nil {
+				t.Fatalf("%s: after %s: %v", l.name, message, err)
+			}
+			if m["robot"] == "behind" {
+				break
+			}
+			if m["event"] == "detached" {
+				verdict = "lost"
+				attach()
+				m, err = d.next(d.events)
+				if err != nil || m["event"] != "attached" {
+					t.Fatalf("%s: after %s: %v %v", l.name, message, m, err)
+				}
+				break
+			}
+			verdict += shown(told(m))
+		}
+		verdicts = append(verdicts, verdict)
+	}
+	return verdicts
+}
