@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/gorilla/websocket"
+
+	"callboard/subscribe/protocol"
 )
 
 // spoken are a broker's messages with all fields; $ stands for a source that is new.
@@ -93,57 +95,91 @@ func TestAlike(t *testing.T) {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 		count = 3000
 	}
-	random := rand.New(rand.NewPCG(seed, 1))
-	var all []string
-	for n := range count {
-		all = append(all, draw(random, n))
-	}
-	verdicts := map[string][]string{}
-	for _, l := range libraries {
-		if l.there() == nil {
-			verdicts[l.name] = hears(t, l, all)
+	for _, cbor := range []bool{false, true} {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var all [][]byte
+		for len(all) < count {
+			text := draw(random, len(all))
+			switch {
+			case !cbor:
+				all = append(all, []byte(text))
+			case json.Valid([]byte(text)):
+				all = append(all, spoil(random, protocol.AppendCBOR(nil, []byte(text))))
+			}
 		}
-	}
-	for n, message := range all {
-		for name, got := range verdicts {
-			if want := verdicts["go"][n]; got[n] != want {
-				t.Errorf("%s\n\tgo: %s\n\t%s: %s", message, want, name, got[n])
+		verdicts := map[string][]string{}
+		for _, l := range libraries {
+			if l.there() == nil {
+				verdicts[l.name] = hears(t, l, all, cbor)
+			}
+		}
+		for n, message := range all {
+			for name, got := range verdicts {
+				if want := verdicts["go"][n]; got[n] != want {
+					t.Errorf("%q (%x)\n\tgo: %s\n\t%s: %s", message, message, want, name, got[n])
+				}
 			}
 		}
 	}
 }
 
-// told returns what a driver prints of an event, without what is of one library: what
-// there is of fields that are left out, and the words of a reason.
-func told(m object) object {
-	if position, is := m["position"].(object); is && position["line"] != 1.0 {
-		delete(m, "position")
+// spoil changes some bytes, sometimes.
+func spoil(random *rand.Rand, b []byte) []byte {
+	for random.IntN(2) == 0 {
+		at := random.IntN(len(b))
+		switch random.IntN(4) {
+		case 0:
+			b = b[:at+1]
+		case 1:
+			b = slices.Insert(b, at, byte(random.IntN(256)))
+		default:
+			b[at] = byte(random.IntN(256))
+		}
 	}
+	return b
+}
+
+// told returns what a driver prints of an event, without what is of one library: how
+// it has fields that are left out or that nobody knows, and the words of a reason.
+func told(m object) object {
+	keep(m, "event", "id", "code", "ended", "position", "source", "seq", "skipped", "robot", "interface", "index", "time", "subscriptions", "reading",
+		"from", "to", "next", "why", "device", "state", "lost", "since", "sources", "robots", "warning")
 	if matches, is := m["subscriptions"].([]any); is {
+		for _, one := range matches {
+			keep(one.(object), "id", "state", "values")
+		}
 		if len(matches) == 0 {
 			delete(m, "subscriptions")
 		}
-		for _, one := range matches {
-			maps.DeleteFunc(one.(object), func(name string, v any) bool {
-				return v == nil || !slices.Contains([]string{"id", "state", "values"}, name)
-			})
+	}
+	if position, is := m["position"].(object); is {
+		if keep(position, "line", "column"); len(position) < 2 {
+			delete(m, "position")
 		}
 	}
-	maps.DeleteFunc(m, func(name string, v any) bool {
-		return slices.Contains([]string{"reason", "op", "further", "message"}, name) || v == nil || v == "" || v == 0.0 || v == false
-	})
 	return m
+}
+
+// keep drops the other fields, and those that are empty.
+func keep(m object, names ...string) {
+	maps.DeleteFunc(m, func(name string, v any) bool {
+		return !slices.Contains(names, name) || v == nil || v == "" || v == 0.0 || v == false
+	})
 }
 
 // hears has a library hear messages, one after the other, and returns what it made
 // of each.
-func hears(t *testing.T, l library, all []string) []string {
+func hears(t *testing.T, l library, all [][]byte, cbor bool) []string {
 	b := newBroker(t, "a")
 	b.up(t)
-	d := l.start(t, object{"brokers": []any{b.url()}, "client": "me", "backoff": []any{0.001, 0.002}})
+	d := l.start(t, object{"brokers": []any{b.url()}, "client": "me", "backoff": []any{0.001, 0.002}, "cbor": cbor})
+	subprotocol, kind := protocol.Subprotocol, websocket.TextMessage
+	if cbor {
+		subprotocol, kind = protocol.SubprotocolCBOR, websocket.BinaryMessage
+	}
 	attach := func() {
 		t.Helper()
-		if err := b.accept("callboard.v1"); err != nil {
+		if err := b.accept(subprotocol); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.conn.next(); err != nil {
@@ -159,13 +195,13 @@ func hears(t *testing.T, l library, all []string) []string {
 	}
 	var verdicts []string
 	for _, message := range all {
-		b.conn.socket.WriteMessage(websocket.TextMessage, []byte(message))
-		b.conn.socket.WriteMessage(websocket.TextMessage, []byte(`{"op":"robot","robot":"behind","source":"s","state":"up","since":1}`))
+		b.conn.socket.WriteMessage(kind, message)
+		b.conn.say([]byte(`{"op":"robot","robot":"behind","source":"s","state":"up","since":1}`))
 		verdict := ""
 		for verdict != "lost" {
 			m, err := d.next(d.events)
 			if err != nil {
-				t.Fatalf("%s: after %s: %v", l.name, message, err)
+				t.Fatalf("%s: after %q: %v", l.name, message, err)
 			}
 			if m["robot"] == "behind" {
 				break
@@ -175,7 +211,7 @@ func hears(t *testing.T, l library, all []string) []string {
 				attach()
 				m, err = d.next(d.events)
 				if err != nil || m["event"] != "attached" {
-					t.Fatalf("%s: after %s: %v %v", l.name, message, m, err)
+					t.Fatalf("%s: after %q: %v %v", l.name, message, m, err)
 				}
 				break
 			}

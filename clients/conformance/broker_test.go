@@ -336,9 +336,22 @@ func (p *peer) send(op, rest string) error {
 		return err
 	}
 	for _, m := range all {
-		if err := p.socket.WriteJSON(m); err != nil {
+		text, err := json.Marshal(m)
+		if err == nil {
+			err = p.say(text)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// say sends text, in CBOR where that is spoken: then numbers may be NaN and
+// Infinity, too.
+func (p *peer) say(text []byte) error {
+	if p.socket.Subprotocol() == protocol.SubprotocolCBOR {
+		return p.socket.WriteMessage(websocket.BinaryMessage, protocol.AppendCBOR(nil, text))
+	}
+	return p.socket.WriteMessage(websocket.TextMessage, text)
 }

@@ -315,7 +315,7 @@ func (p *play) peer(c *peer, s step) error {
 		}
 		return c.send(op, rest)
 	case "raw":
-		return c.socket.WriteMessage(websocket.TextMessage, []byte(s.rest))
+		return c.say([]byte(s.rest))
 	case "binary":
 		b, err := hex.DecodeString(strings.ReplaceAll(s.rest, " ", ""))
 		return errors.Join(err, c.socket.WriteMessage(websocket.BinaryMessage, b))

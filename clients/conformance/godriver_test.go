@@ -34,6 +34,7 @@ type settings struct {
 	AckDelay       float64          `json:"ack_delay"`
 	QueueCount     int              `json:"queue_count"`
 	Choose         []string         `json:"choose"`
+	CBOR           bool             `json:"cbor"`
 	Resume         *callboard.State `json:"resume"`
 }
 
@@ -53,7 +54,7 @@ func drive() {
 	config := callboard.Config{
 		Brokers: s.Brokers, Client: s.Client, Anonymous: s.Anonymous, Token: s.Token, Resume: s.Resume,
 		BackoffMin: seconds(s.Backoff[0]), BackoffMax: seconds(s.Backoff[1]), ConnectTimeout: seconds(s.ConnectTimeout),
-		AckCount: s.AckCount, AckDelay: seconds(s.AckDelay), QueueCount: s.QueueCount, Handle: d.handle,
+		AckCount: s.AckCount, AckDelay: seconds(s.AckDelay), QueueCount: s.QueueCount, Handle: d.handle, CBOR: s.CBOR,
 	}
 	if s.Choose != nil {
 		config.Choose = func(string, []callboard.Broker) []string { return s.Choose }

@@ -49,6 +49,10 @@ type Config struct {
 	// Compression asks for permessage-deflate. Default: no.
 	Compression bool
 
+	// CBOR asks for CBOR instead of JSON: shorter messages. What the program sees is
+	// the same. Default: no.
+	CBOR bool
+
 	// Handle gets each event, one at a time; a notification is acknowledged
 	// when it returns, so a slow Handle slows the broker and nothing else. It
 	// may call Subscribe, Command and their kin, but not Close. Default: the

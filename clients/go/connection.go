@@ -32,6 +32,7 @@ const missedHeartbeats = 3
 type connection struct {
 	url    string
 	socket *websocket.Conn
+	kind   int           // of its messages: text, or binary, which is CBOR
 	done   chan struct{} // closed when both goroutines have ended
 
 	leg // guarded by Client.mu
@@ -46,7 +47,7 @@ type connection struct {
 // newConnection makes a connection of a socket.
 func newConnection(url string, socket *websocket.Conn, silence time.Duration) *connection {
 	return &connection{
-		url: url, socket: socket, silence: silence,
+		url: url, socket: socket, kind: websocket.TextMessage, silence: silence,
 		done: make(chan struct{}), wake: make(chan struct{}, 1),
 		leg: leg{wire: map[string]uint64{}, resuming: map[string]bool{}},
 	}
@@ -66,7 +67,7 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 		},
 		TLSClientConfig:   c.config.TLS,
 		HandshakeTimeout:  c.config.ConnectTimeout,
-		Subprotocols:      []string{protocol.Subprotocol},
+		Subprotocols:      []string{c.subprotocol()},
 		EnableCompression: c.config.Compression,
 	}
 	socket, answer, err := dialer.DialContext(ctx, url, c.header())
@@ -77,12 +78,23 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 	if err != nil {
 		return nil, dialError(url, answer, err)
 	}
-	if got := socket.Subprotocol(); got != protocol.Subprotocol {
+	if got := socket.Subprotocol(); got != c.subprotocol() {
 		socket.Close()
-		return nil, fmt.Errorf("broker %s: it speaks subprotocol %q, expected %s: is this a Callboard broker?", url, got, protocol.Subprotocol)
+		return nil, fmt.Errorf("broker %s: it speaks subprotocol %q, expected %s: is this a Callboard broker?", url, got, c.subprotocol())
 	}
 	socket.SetReadLimit(maxIncoming)
-	return newConnection(url, socket, c.config.ConnectTimeout), nil
+	n := newConnection(url, socket, c.config.ConnectTimeout)
+	if c.config.CBOR {
+		n.kind = websocket.BinaryMessage
+	}
+	return n, nil
+}
+
+func (c *Client) subprotocol() string {
+	if c.config.CBOR {
+		return protocol.SubprotocolCBOR
+	}
+	return protocol.Subprotocol
 }
 
 // header shows the token with the request if hello may be too large for a client
@@ -179,7 +191,10 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 		}
 		for _, text := range outbox {
 			n.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
-			if err := n.socket.WriteMessage(websocket.TextMessage, text); err != nil {
+			if n.kind == websocket.BinaryMessage {
+				text = protocol.AppendCBOR(nil, text)
+			}
+			if err := n.socket.WriteMessage(n.kind, text); err != nil {
 				return
 			}
 		}
@@ -214,8 +229,13 @@ func (n *connection) read() ([]byte, error) {
 		}
 		return nil, fmt.Errorf("broker %s: %w", n.url, err)
 	}
-	if kind != websocket.TextMessage {
-		return nil, fmt.Errorf("broker %s sent a binary message, expected text", n.url)
+	switch {
+	case kind != n.kind:
+		return nil, fmt.Errorf("broker %s sent a message of type %d, expected %d", n.url, kind, n.kind)
+	case kind == websocket.BinaryMessage:
+		if text, err = protocol.AppendFromCBOR(make([]byte, 0, 2*len(text)), text); err != nil {
+			return nil, fmt.Errorf("broker %s: %w", n.url, err)
+		}
 	}
 	return text, nil
 }

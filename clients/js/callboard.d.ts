@@ -179,6 +179,8 @@ export interface Config {
    * stay as long as the current one lives; then the others, nearest first.
    */
   choose?(current: string, known: Broker[]): string[] | null | undefined;
+  /** Speaks CBOR: numbers that are not finite come as themselves, not as null. Default JSON. */
+  cbor?: boolean;
   /** ms for each connecting, and for the wait for welcome. Default 10,000. */
   connectTimeout?: number;
   /** ms, least and most between rounds of attempts. Default [100, 5000]. */

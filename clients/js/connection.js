@@ -1,3 +1,4 @@
+import { encode } from "./cbor.js";
 import { closeError, unavailable } from "./errors.js";
 
 const stagger = 250; // ms that a broker may take to answer before the next one is asked besides
@@ -12,13 +13,16 @@ export class Connection {
   ended = () => {};
   over = null; // why it has ended
   #socket;
+  #encode;
 
   /** @param {{url: string, address: string, subprotocol: string, WebSocket: function, opened: function, ended: function}} config */
   constructor({ url, address, subprotocol, WebSocket, opened, ended }) {
     this.url = url;
+    this.#encode = subprotocol.endsWith(".cbor") ? encode : JSON.stringify;
     this.ended = ended;
     this.began = performance.now();
     const socket = new WebSocket(address, subprotocol);
+    socket.binaryType = "arraybuffer";
     this.#socket = socket;
     socket.onopen = () => {
       if (socket.protocol === subprotocol) return opened(this);
@@ -34,7 +38,7 @@ export class Connection {
   }
 
   send(message) {
-    if (!this.over && this.#socket.readyState === 1) this.#socket.send(JSON.stringify(message));
+    if (!this.over && this.#socket.readyState === 1) this.#socket.send(this.#encode(message));
   }
 
   /** Says goodbye; what comes after it is not heard. Closing handshakes with a dead peer take minutes: nobody waits for them. */

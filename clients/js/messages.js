@@ -3,6 +3,8 @@
  * is none would be added up, and a source without a name acknowledged.
  */
 
+import { decode } from "./cbor.js";
+
 const maxHeartbeat = 3600; // s
 
 const text = (v) => typeof v === "string" && v !== "";
@@ -78,13 +80,13 @@ const fields = {
  * Reads a message. What a newer broker may say passes.
  * @returns {{message?: object, wrong?: string}} wrong: what is malformed, and what was expected
  */
-export function read(data) {
-  if (typeof data !== "string") return { wrong: "a binary message, expected text" };
+export function read(data, cbor) {
+  if ((typeof data === "string") === cbor) return { wrong: cbor ? "text, expected CBOR" : "a binary message, expected text" };
   let message;
   try {
-    message = JSON.parse(data);
+    message = cbor ? decode(data) : JSON.parse(data);
   } catch {
-    return { wrong: "a message that is not JSON" };
+    return { wrong: `a message that is not ${cbor ? "CBOR" : "JSON"}` };
   }
   if (!object(message) || !text(message.op)) return { wrong: "a message without op, expected an object that has one" };
   for (const [name, expected, right] of Object.hasOwn(fields, message.op) ? fields[message.op] : []) {

@@ -154,10 +154,10 @@ export class Roamer {
   }
 
   #dial(url, handlers) {
-    const { WebSocket, token } = this.#config;
+    const { WebSocket, token, cbor } = this.#config;
     const address = new URL(url);
     if (token && this.#session.large) address.searchParams.set("token", token);
-    return new Connection({ url, address: address.href, subprotocol: "callboard.v1", WebSocket, ...handlers });
+    return new Connection({ url, address: address.href, subprotocol: cbor ? "callboard.v1.cbor" : "callboard.v1", WebSocket, ...handlers });
   }
 
   /** Says hello over a connection that stands; resolves with null when the broker has taken this client, else with the error. */

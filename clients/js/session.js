@@ -58,8 +58,7 @@ export class Session {
     return s;
   }
 
-  /** Events go into it. */
-  set queue(queue) { this.#queue = queue; }
+  set queue(queue) { this.#queue = queue; } // that events go into
   get identity() { return this.#identity; }
 
   /** What a later program needs to go on from here. */
@@ -210,7 +209,7 @@ export class Session {
 
   /** Takes what the broker sends. */
   receive(data) {
-    const { message: m, wrong } = read(data);
+    const { message: m, wrong } = read(data, this.#config.cbor);
     const broken = (why) => this.#connection.end(new CallboardError({ code: "bad_message", message: `the broker broke the protocol: ${why}` }));
     if (wrong) return broken(wrong);
     if (!this.attached) {
@@ -218,13 +217,14 @@ export class Session {
       if (m.op === "error") return this.#connection.end(this.#refused(new CallboardError(m)));
       return m.op === "heartbeat" ? undefined : broken(`${m.op} before welcome`);
     }
+    const size = data.byteLength ?? data.length;
     switch (m.op) {
-      case "notify": return this.#notified(m, data.length);
-      case "subscribed": return this.#subscribed(m, data.length);
-      case "gap": return this.#gapped(m, data.length);
-      case "robot": return this.#robot(m, data.length);
+      case "notify": return this.#notified(m, size);
+      case "subscribed": return this.#subscribed(m, size);
+      case "gap": return this.#gapped(m, size);
+      case "robot": return this.#robot(m, size);
       case "reply": return this.#replied(m);
-      case "error": return this.#failed(new CallboardError(m), data.length);
+      case "error": return this.#failed(new CallboardError(m), size);
       case "welcome": return broken("a second welcome");
     } // heartbeat, and what a newer broker may say
   }

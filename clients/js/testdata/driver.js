@@ -15,7 +15,7 @@ const client = new Client({
   brokers: given.brokers, client: given.client, anonymous: given.anonymous, token: given.token, resume: given.resume,
   backoff: given.backoff.map(ms), connectTimeout: ms(given.connect_timeout),
   ackCount: given.ack_count, ackDelay: given.ack_delay === undefined ? undefined : Math.min(ms(given.ack_delay), 2 ** 31 - 1), queueCount: given.queue_count,
-  choose: given.choose && (() => given.choose),
+  cbor: given.cbor, choose: given.choose && (() => given.choose),
 });
 
 let held = null; // {promise, release}

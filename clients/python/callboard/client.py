@@ -25,6 +25,7 @@ class _Config:
     choose: Callable[[str, list[Broker]], list[str] | None] | None
     ssl: tls.SSLContext | None
     compression: bool
+    cbor: bool
     connect_timeout: float
     backoff: tuple[float, float]
     ack_count: int
@@ -48,6 +49,9 @@ class Client:
     the default: stay as long as the current one lives; then the others, nearest
     first.
 
+    cbor speaks CBOR instead of JSON: numbers that are not finite come as themselves,
+    not as None.
+
     Times are seconds. Acknowledgements go out after ack_count notifications,
     ack_bytes characters, or ack_delay. What has come and is not handled is bounded
     by queue_count and queue_bytes: beyond them the connection is dropped, and
@@ -67,6 +71,7 @@ class Client:
         choose: Callable[[str, list[Broker]], list[str] | None] | None = None,
         ssl: tls.SSLContext | None = None,
         compression: bool = False,
+        cbor: bool = False,
         connect_timeout: float = 10,
         backoff: tuple[float, float] = (0.1, 5),
         ack_count: int = 64,
@@ -80,7 +85,7 @@ class Client:
         if anonymous and (client or resume):
             raise ValueError("callboard: an anonymous client has neither an id nor a state to resume")
         config = _Config(
-            [broker_url(b) for b in brokers], client, anonymous, token, resume, choose, ssl, compression, connect_timeout, backoff, ack_count, ack_bytes, ack_delay
+            [broker_url(b) for b in brokers], client, anonymous, token, resume, choose, ssl, compression, cbor, connect_timeout, backoff, ack_count, ack_bytes, ack_delay
         )
         self._config = config
         self._queue = Queue(queue_count, queue_bytes)

@@ -19,9 +19,9 @@ except ImportError:  # before 13
 
     _HEADERS = "extra_headers"
 
+from . import cbor
 from .errors import CallboardError, unavailable
 
-SUBPROTOCOL = "callboard.v1"
 MAX_INCOMING = 64 << 20  # bytes of one message
 STAGGER = 0.25  # s that a broker may take to answer before the next one is asked besides
 NORMAL = 1000  # the status of a close frame
@@ -31,7 +31,7 @@ GOODBYE = 1.0  # s that the last words may take
 class Connection:
     """One WebSocket to a broker. It ends once, by ended(error)."""
 
-    def __init__(self, url: str, socket: Any, took: float) -> None:
+    def __init__(self, url: str, socket: Any, took: float, encode: Callable[[Any], str | bytes]) -> None:
         loop = asyncio.get_running_loop()
         self.url = url
         self.took = took
@@ -41,7 +41,8 @@ class Connection:
         self.received: Callable[[str | bytes], None] = lambda _: None
         self.ended: Callable[[CallboardError], None] = lambda _: None
         self._socket = socket
-        self._outbox: deque[str] = deque()
+        self._encode = encode
+        self._outbox: deque[str | bytes] = deque()
         self._wake = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
         self._writer = loop.create_task(self._write())
@@ -52,7 +53,7 @@ class Connection:
 
     def send(self, message: dict[str, Any]) -> None:
         if self.over is None:
-            self._outbox.append(json.dumps(message, separators=(",", ":")))
+            self._outbox.append(self._encode(message))
             self._wake.set()
 
     async def _read(self) -> None:
@@ -117,10 +118,15 @@ def _close_error(closed: ConnectionClosed) -> CallboardError:
     return error
 
 
-async def dial(url: str, *, token: str, context: ssl.SSLContext | None, timeout: float, compression: bool) -> Connection:
+def _json(message: Any) -> str:
+    return json.dumps(message, separators=(",", ":"))
+
+
+async def dial(url: str, *, token: str, context: ssl.SSLContext | None, timeout: float, compression: bool, is_cbor: bool) -> Connection:
     """Opens a connection. token is shown with the request."""
+    subprotocol = "callboard.v1.cbor" if is_cbor else "callboard.v1"
     options: dict[str, Any] = {
-        "subprotocols": [SUBPROTOCOL],
+        "subprotocols": [subprotocol],
         "open_timeout": timeout,
         "ping_interval": None,  # the broker's heartbeats are watched
         "close_timeout": GOODBYE,
@@ -142,10 +148,11 @@ async def dial(url: str, *, token: str, context: ssl.SSLContext | None, timeout:
         refused = CallboardError({401: "unauthorized", 403: "forbidden"}.get(status or 0, "unavailable"), f"broker {url}: {error}")
         refused.fatal = status in (401, 403)
         raise refused from None
-    if socket.subprotocol != SUBPROTOCOL:
+    encode: Callable[[Any], str | bytes] = cbor.encode if is_cbor else _json
+    if socket.subprotocol != subprotocol:
         await socket.close()
-        raise unavailable(f'broker {url}: it speaks "{socket.subprotocol or ""}", expected {SUBPROTOCOL}: is this a Callboard broker?')
-    return Connection(url, socket, max(loop.time() - began, 1e-6))
+        raise unavailable(f'broker {url}: it speaks "{socket.subprotocol or ""}", expected {subprotocol}: is this a Callboard broker?')
+    return Connection(url, socket, max(loop.time() - began, 1e-6), encode)
 
 
 async def race(

@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any, Callable
 
+from . import cbor
 from .errors import CallboardError
 
 MAX_NUMBER = 2**53 - 1  # every program's JSON has those up to it
@@ -132,18 +133,24 @@ _FIELDS: dict[str, list[tuple[str, str, Check]]] = {
 }
 
 
+def _decode(data: str | bytes, is_cbor: bool) -> Any:
+    if isinstance(data, str) and not is_cbor:
+        return json.loads(data, parse_constant=_constant)
+    if isinstance(data, bytes) and is_cbor:
+        return cbor.decode(data)
+    raise malformed("text, expected CBOR" if is_cbor else "a binary message, expected text")
+
+
 def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def read(data: str | bytes) -> Message:
+def read(data: str | bytes, is_cbor: bool) -> Message:
     """Reads a message. What a newer broker may say passes; what is malformed is an error."""
-    if not isinstance(data, str):
-        raise malformed("a binary message, expected text")
     try:
-        m = json.loads(data, parse_constant=_constant)
+        m = _decode(data, is_cbor)
     except (ValueError, RecursionError):
-        raise malformed("a message that is not JSON") from None
+        raise malformed(f"a message that is not {'CBOR' if is_cbor else 'JSON'}") from None
     if not isinstance(m, dict) or not _text(m.get("op")):
         raise malformed("a message without op, expected an object that has one")
     for name, expected, right in _FIELDS.get(m["op"], []):

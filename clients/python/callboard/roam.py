@@ -199,7 +199,7 @@ class Roamer:
     async def _dial(self, url: str) -> Connection:
         c = self._config
         token = c.token if c.token and self._session.large else ""
-        return await dial(url, token=token, context=c.ssl, timeout=c.connect_timeout, compression=c.compression)
+        return await dial(url, token=token, context=c.ssl, timeout=c.connect_timeout, compression=c.compression, is_cbor=c.cbor)
 
     async def _greet(self, a: Attempt, connection: Connection) -> CallboardError | None:
         """Says hello over a connection that stands; returns None when the broker has taken this client, else the error."""

@@ -260,7 +260,7 @@ class Session:
         connection = self._connection
         assert connection
         try:
-            m = read(data)
+            m = read(data, self._config.cbor)
             if not self.attached:
                 if m["op"] == "welcome":
                     self._taken(m)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import sys
 from dataclasses import fields
@@ -15,6 +16,15 @@ import callboard
 NAMES = {"first": "from", "last": "to"}
 
 
+def finite(v: Any) -> Any:
+    """Returns it as JSON has it: numbers that are not finite are null."""
+    if isinstance(v, dict):
+        return {name: finite(one) for name, one in v.items()}
+    if isinstance(v, list):
+        return [finite(one) for one in v]
+    return None if isinstance(v, float) and not math.isfinite(v) else v
+
+
 def shown(v: Any) -> Any:
     """Returns an event's fields by the protocol's names."""
     if isinstance(v, callboard.CallboardError):
@@ -22,7 +32,7 @@ def shown(v: Any) -> Any:
     if isinstance(v, list):
         return [shown(one) for one in v]
     if not hasattr(v, "__dataclass_fields__"):
-        return v
+        return finite(v)
     out = {NAMES.get(f.name, f.name) if isinstance(v, callboard.Gap) else f.name: shown(getattr(v, f.name)) for f in fields(v)}
     return {name: value for name, value in out.items() if value is not None}
 
