@@ -45,7 +45,11 @@ func TestTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, mypy, append([]string{"--strict", "--python-executable", python(t), "--cache-dir", t.TempDir(), "callboard", "testdata/driver.py"}, examples...)...)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	run(t, mypy, append([]string{"--strict", "--python-executable", python(t), "--cache-dir", filepath.Join(cache, "callboard-tests", "mypy"), "callboard", "testdata/driver.py"}, examples...)...)
 }
 
 // TestInstalls: pip takes the folder as it is.

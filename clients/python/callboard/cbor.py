@@ -104,9 +104,11 @@ class _Reader:
         if major == 3:
             return self._text(info, n)
         if major == 4:
-            return list(self._list(info, n, lambda: self.item(depth + 1)))
+            items: list[Any] = [*self._list(info, n, lambda: self.item(depth + 1))]
+            return items
         if major == 5:
-            return dict(self._list(info, n, lambda: (self._key(), self.item(depth + 1))))
+            fields: dict[str, Any] = dict(self._list(info, n, lambda: (self._key(), self.item(depth + 1))))
+            return fields
         if major == 6:  # a tag
             return self.item(depth + 1)
         if major == 7:

@@ -118,8 +118,12 @@ def _close_error(closed: ConnectionClosed) -> CallboardError:
     return error
 
 
-def _json(message: Any) -> str:
+def _json(message: Any) -> str | bytes:
     return json.dumps(message, separators=(",", ":"))
+
+
+def _cbor(message: Any) -> str | bytes:
+    return cbor.encode(message)
 
 
 async def dial(url: str, *, token: str, context: ssl.SSLContext | None, timeout: float, compression: bool, is_cbor: bool) -> Connection:
@@ -148,7 +152,7 @@ async def dial(url: str, *, token: str, context: ssl.SSLContext | None, timeout:
         refused = CallboardError({401: "unauthorized", 403: "forbidden"}.get(status or 0, "unavailable"), f"broker {url}: {error}")
         refused.fatal = status in (401, 403)
         raise refused from None
-    encode: Callable[[Any], str | bytes] = cbor.encode if is_cbor else _json
+    encode = _cbor if is_cbor else _json
     if socket.subprotocol != subprotocol:
         await socket.close()
         raise unavailable(f'broker {url}: it speaks "{socket.subprotocol or ""}", expected {subprotocol}: is this a Callboard broker?')
