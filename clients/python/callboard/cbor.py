@@ -7,12 +7,10 @@ that are not finite go as themselves.
 from __future__ import annotations
 
 import struct
-from typing import Any, Callable, Iterator, TypeVar
+from typing import Any, Callable, Iterator
 
 MAX_DEPTH = 64
 _INDEFINITE = 31
-
-T = TypeVar("T")
 
 
 def encode(value: Any) -> bytes:
@@ -104,11 +102,9 @@ class _Reader:
         if major == 3:
             return self._text(info, n)
         if major == 4:
-            items: list[Any] = [*self._list(info, n, lambda: self.item(depth + 1))]
-            return items
+            return list(self._list(info, n, lambda: self.item(depth + 1)))
         if major == 5:
-            fields: dict[str, Any] = dict(self._list(info, n, lambda: (self._key(), self.item(depth + 1))))
-            return fields
+            return dict(self._list(info, n, lambda: (self._key(), self.item(depth + 1))))
         if major == 6:  # a tag
             return self.item(depth + 1)
         if major == 7:
@@ -132,7 +128,7 @@ class _Reader:
             raise ValueError("a piece of a text that is none")
         return self._text(info, n)
 
-    def _list(self, info: int, n: int, next: Callable[[], T]) -> Iterator[T]:
+    def _list(self, info: int, n: int, next: Callable[[], Any]) -> Iterator[Any]:
         i = 0
         while self.data[self.at] != 0xFF if info == _INDEFINITE else i < n:
             yield next()
