@@ -130,6 +130,7 @@ func (p *play) expand(v any) any {
 		if b := p.brokers[strings.TrimPrefix(v, "$")]; b != nil && v[0] == '$' {
 			return b.url()
 		}
+		v = strings.ReplaceAll(v, "$huge", strings.Repeat("x", 1<<20))
 		return strings.ReplaceAll(v, "$long", strings.Repeat("true && ", 5000))
 	case []any:
 		all := make([]any, len(v))
@@ -348,7 +349,7 @@ func (p *play) expects(c *peer, rest string) error {
 	if err != nil {
 		return err
 	}
-	want["op"] = op
+	want["op"] = op // "..." for any
 	got, err := c.next()
 	if err != nil {
 		return err
