@@ -17,7 +17,7 @@ type Laser struct {
 	Front       float64 `json:"front"`       // m; the nearest within ±30°
 	Left        float64 `json:"left"`        // m; the nearest from 30° to 90°
 	Right       float64 `json:"right"`       // m; the nearest from -90° to -30°
-	Time        float64 `json:"time"`        // s; the time of the scan
+	Time        float64 `json:"time"`        // s; the time of the reading
 	Index       int     `json:"index"`       // the index of the device
 }
 

@@ -28,7 +28,7 @@ export interface Laser {
   left: number | null;
   /** m; the nearest from -90° to -30° */
   right: number | null;
-  /** s; the time of the scan */
+  /** s; the time of the reading */
   time: number | null;
   /** the index of the device */
   index: number;

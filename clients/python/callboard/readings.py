@@ -25,7 +25,7 @@ class Laser(TypedDict, total=False):
     front: float | None  # m; the nearest within ±30°
     left: float | None  # m; the nearest from 30° to 90°
     right: float | None  # m; the nearest from -90° to -30°
-    time: float | None  # s; the time of the scan
+    time: float | None  # s; the time of the reading
     index: int  # the index of the device
 
 
