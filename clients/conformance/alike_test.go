@@ -94,6 +94,8 @@ func TestAlike(t *testing.T) {
 	if text := os.Getenv("CALLBOARD_SEED"); text != "" {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 		count = 3000
+	} else if testing.Short() {
+		count = 100
 	}
 	for _, cbor := range []bool{false, true} {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -32,6 +32,8 @@ export class Sequences {
   /** The highest number handled, by source. */
   numbers() { return Object.fromEntries([...this.#all].map(([source, s]) => [source, s.handled])); }
 
+  get size() { return this.#all.size; }
+
   /** The source's numbers. A hello tells of each that was named, whether anything has come of it or not. */
   of(source) {
     let s = this.#all.get(source);

@@ -1,5 +1,7 @@
+import { Acknowledger } from "./acks.js";
 import { CallboardError, unavailable } from "./errors.js";
 import { isState, read } from "./messages.js";
+import { Requests, requestPrefix } from "./requests.js";
 import { Sequences } from "./sequences.js";
 import { Subscription } from "./subscription.js";
 
@@ -7,7 +9,7 @@ const maxFirst = 64 << 10; // bytes that a hello may have of a client whose toke
 const maxMessage = 1 << 20;
 const maxUnanswered = 16; // hellos without a number that are remembered
 const unansweredFor = 5 * 60_000; // ms that each is
-const requestPrefix = "~"; // of the ids of commands and lists
+const maxSources = 1 << 16; // that a broker may name
 
 /** What goes on over connections: who this is, what is subscribed, how far each source is. */
 export class Session {
@@ -28,13 +30,12 @@ export class Session {
   #random = false; // nobody comes back to the client id
   #sequences = new Sequences();
   #stored = new Map(); // id → spec, that a stored session has and nobody has asked for yet
-  #requests = new Map(); // id → {message, resolve, reject}: sent
-  #waiting = []; // requests that wait for a broker
-  #counter = 0;
-  #timer = 0; // of acknowledgements
+  #requests = new Requests((m) => this.send(m));
+  #acks;
 
   constructor(config) {
     this.#config = config;
+    this.#acks = new Acknowledger({ config, sequences: this.#sequences, send: (acks) => this.#acknowledge(acks) });
     const left = config.resume ?? config.store?.load() ?? null;
     const state = isState(left) && (!config.client || config.client === left.client) ? left : null;
     if (config.anonymous) return;
@@ -131,24 +132,17 @@ export class Session {
   /** The connection has ended. */
   detach(connection) {
     if (this.#connection !== connection) return;
-    clearTimeout(this.#timer);
-    this.#timer = 0;
+    this.#acks.stop();
     this.#connection = null;
     this.greeted = this.attached = false;
     this.save();
-    for (const [id, r] of this.#requests) {
-      this.#requests.delete(id);
-      if (r.message.op === "list") this.#waiting.push(r); // asking twice does no harm
-      else r.reject(new CallboardError({ code: "lost", message: "the connection was lost before the answer came" }));
-    }
+    this.#requests.detached();
     for (const s of [...this.subscriptions.values()]) s.detached();
   }
 
   /** The client has ended: what waits is answered. */
   end(error) {
-    for (const r of [...this.#requests.values(), ...this.#waiting]) r.reject(error);
-    this.#requests.clear();
-    this.#waiting = [];
+    this.#requests.end(error);
     for (const s of [...this.subscriptions.values()]) s.closed(error);
     this.#fresh = true; // connect takes it back
   }
@@ -157,14 +151,11 @@ export class Session {
   farewell() {
     if (!this.attached) return;
     if (this.#random) for (const id of this.subscriptions.keys()) this.send({ op: "unsubscribe", id });
-    this.#flush(true);
+    this.#acks.flush(true);
   }
 
   /** Resolves when no request waits for an answer, or after so many ms. */
-  async settled(ms) {
-    const all = [...this.#requests.values()].map((r) => r.done);
-    if (all.length) await Promise.race([Promise.all(all), new Promise((resolve) => { setTimeout(resolve, ms); })]);
-  }
+  settled(ms) { return this.#requests.settled(ms); }
 
   async subscribe(spec, handlers) {
     const id = spec.id;
@@ -185,26 +176,10 @@ export class Session {
     this.save();
   }
 
-  /** Sends a message once attached, and resolves with its reply. */
+  /** Sends a command or list once attached, and resolves with its reply. */
   request(message, signal) {
     checkSize(message);
-    const id = requestPrefix + ++this.#counter;
-    const r = { message: { ...message, id } };
-    const answer = new Promise((resolve, reject) => Object.assign(r, { resolve, reject }));
-    r.done = answer.catch(() => {});
-    signal?.addEventListener("abort", () => {
-      this.#requests.delete(id);
-      this.#waiting = this.#waiting.filter((w) => w !== r);
-      r.reject(signal.reason);
-    });
-    if (this.attached) this.#ask(r);
-    else this.#waiting.push(r);
-    return answer;
-  }
-
-  #ask(r) {
-    this.#requests.set(r.message.id, r);
-    this.send(r.message);
+    return this.#requests.ask(message, signal);
   }
 
   /** Takes what the broker sends. */
@@ -212,6 +187,7 @@ export class Session {
     const { message: m, wrong } = read(data, this.#config.cbor);
     const broken = (why) => this.#connection.end(new CallboardError({ code: "bad_message", message: `the broker broke the protocol: ${why}` }));
     if (wrong) return broken(wrong);
+    if (this.#sequences.size > maxSources) return broken(`more than ${maxSources} sources`);
     if (!this.attached) {
       if (m.op === "welcome") return this.#taken(m);
       if (m.op === "error") return this.#connection.end(this.#refused(new CallboardError(m)));
@@ -245,8 +221,8 @@ export class Session {
     this.attached = true;
     for (const s of [...this.subscriptions.values()]) s.welcomed();
     this.#tell({ type: "attached", url: this.#connection.url, broker: m.broker, session: m.session, attachment: m.attachment, resumed });
-    for (const r of this.#waiting.splice(0)) this.#ask(r);
-    this.#ackSoon();
+    this.#requests.attached();
+    if (this.#identity.client) this.#acks.flush(false);
     this.save();
     this.#welcomed(resumed);
   }
@@ -314,58 +290,35 @@ export class Session {
   #numbered(m, type, s, seq, { fresh, fault, given, size }) {
     if (fault && !this.#push({ event: { type: "fault", source: m.source, reason: fault }, size: 0 })) s.given = given;
     else if (fresh && !this.#push({ event: Object.assign(m, { type }), size, source: m.source, sequence: s, seq })) s.given = given;
-    this.#ackSoon();
+    this.#ackSoon(m.source, s);
   }
 
   /** The program has handled an item of the queue. */
-  handled({ sequence: s, seq, size }) {
+  handled({ source, sequence: s, seq, size }) {
     if (!s) return;
     s.handled = Math.max(s.handled, seq);
     s.bytes += size;
-    this.#ackSoon();
+    this.#ackSoon(source, s);
   }
 
   /** Whether all subscriptions of a notification keep the latest only: the next reading of its device waits for the acknowledgement. */
   #onlyLatest(m) { return (m.subscriptions ?? []).every((match) => this.subscriptions.get(match.id)?.spec.keep === "latest"); }
 
-  /** Acknowledges what was handled: batches that are full at once, the rest soon. */
-  #ackSoon() {
-    if (!this.attached || !this.#identity.client) return; // what was written to an anonymous client's socket counts as acknowledged
-    this.#flush(false);
+  #ackSoon(source, s) {
+    if (this.attached && this.#identity.client) this.#acks.soon(source, s); // what was written to an anonymous client's socket counts
   }
 
-  #flush(all) {
-    const { ackCount, ackBytes, ackDelay } = this.#config;
-    let later = false;
-    const acks = this.#sequences.acks((s, due) => {
-      const now = all || s.prompt || due >= ackCount || s.bytes >= ackBytes;
-      later ||= !now;
-      return now;
-    });
+  #acknowledge(acks) {
     for (const [source, num] of acks) this.send({ op: "ack", source, num });
-    if (acks.length) this.save();
-    if (later && !this.#timer) {
-      this.#timer = setTimeout(() => {
-        this.#timer = 0;
-        this.#flush(true);
-      }, ackDelay);
-    }
+    this.save();
   }
 
   #replied(m) {
-    const r = this.#requests.get(m.id);
-    if (!r) return this.subscriptions.get(m.id)?.replied();
-    this.#requests.delete(m.id);
-    if (m.ok) r.resolve(m.result ?? null);
-    else r.reject(new CallboardError({ message: "the broker gave no reason", ...m.error, id: m.id }));
+    if (!this.#requests.replied(m)) this.subscriptions.get(m.id)?.replied();
   }
 
   #failed(error, size) {
-    const r = this.#requests.get(error.id);
-    if (r) {
-      this.#requests.delete(error.id);
-      return r.reject(error);
-    }
+    if (this.#requests.failed(error)) return;
     const subscription = this.subscriptions.get(error.id);
     if (error.id === null && error.code === "conflict") return this.#connection.end(this.#conflict(error));
     const ended = subscription ? subscription.failed(error) : false;

@@ -14,6 +14,7 @@ from .sequences import Sequence
 class Item:
     event: Event
     size: int = 0
+    source: str = ""  # of sequence
     sequence: Sequence | None = None  # None: not numbered
     seq: int = 0
 

@@ -27,6 +27,9 @@ class Sequences:
         self._all: dict[str, Sequence] = {}
         self._wire: dict[str, int] = {}
 
+    def __len__(self) -> int:
+        return len(self._all)
+
     def restore(self, numbers: dict[str, int]) -> None:
         for source, num in numbers.items():
             self._all[source] = Sequence(num, num, num)
@@ -86,14 +89,15 @@ class Sequences:
             self.of(next)
         return max(first, s.given + 1)
 
-    def acks(self, due: Callable[[Sequence, int], bool]) -> list[tuple[str, int]]:
-        """Returns what to acknowledge, of those that due says; it counts as acknowledged.
+    def due(self, source: str, s: Sequence) -> int:
+        """Returns how many numbers wait to be acknowledged: the broker must have sent them over this connection."""
+        return max(0, min(s.handled, self._wire.get(source, 0)) - s.acked)
 
-        The broker must have sent it over this connection.
-        """
+    def acks(self, due: Callable[[Sequence, int], bool]) -> list[tuple[str, int]]:
+        """Returns what to acknowledge, of those that due says; it counts as acknowledged."""
         out = []
         for source, s in self._all.items():
-            n = min(s.handled, self._wire.get(source, 0)) - s.acked
+            n = self.due(source, s)
             if n > 0 and due(s, n):
                 s.acked += n
                 s.bytes = 0
