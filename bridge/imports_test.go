@@ -86,6 +86,7 @@ var siblings = map[string]map[string]string{
 		".":         "condition protocol view",
 		"condition": "protocol view",
 		"query":     ". condition protocol view",
+		"protocol":  "protocol/cbor",
 		"view":      "protocol",
 	},
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"callboard/subscribe/protocol/cbor"
 )
 
 // AppendNotify appends a notification in JSON: a head of its own and the
@@ -35,8 +37,8 @@ func AppendNotifyCBOR(dst []byte, n *Notify, text []byte) (_, used []byte) {
 	text = append(appendNotifyParts(appendNotifyNumbers(text[:0], n), n, true), '}')
 	dst = AppendCBOR(dst, text)
 	if n.Reading != nil {
-		dst = appendCBORText(dst[:len(dst)-1], "reading") // before the end of the map
-		dst = append(AppendObjectCBOR(dst, n.Reading), cborBreak)
+		dst = cbor.AppendText(dst[:len(dst)-1], "reading") // before the end of the map
+		dst = append(AppendObjectCBOR(dst, n.Reading), cbor.Break)
 	}
 	return dst, text
 }

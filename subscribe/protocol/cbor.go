@@ -7,31 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"callboard/subscribe/protocol/cbor"
 )
 
 // callboard.v1.cbor carries the same objects as the JSON protocol, so both
 // ways go through text, without a tree in between: what is behind them is the
 // same code, and a message cannot become many times its size.
-
-// CBOR major types (RFC 8949, 3.1), in the upper three bits.
-const (
-	cborUint   = 0 << 5
-	cborNegint = 1 << 5
-	cborBytes  = 2 << 5
-	cborText   = 3 << 5
-	cborArray  = 4 << 5
-	cborMap    = 5 << 5
-	cborTag    = 6 << 5
-	cborSimple = 7 << 5
-
-	cborFalse      = 0xf4
-	cborTrue       = 0xf5
-	cborNull       = 0xf6
-	cborFloat16    = 0xf9
-	cborFloat64    = 0xfb
-	cborIndefinite = 31
-	cborBreak      = 0xff
-)
 
 // AppendCBOR appends text, which must be valid, as CBOR: JSON, in which numbers
 // may be the words of AppendWord too. Arrays and objects are of indefinite length:
@@ -40,19 +22,19 @@ func AppendCBOR(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		switch c := text[i]; c {
 		case '{':
-			dst = append(dst, cborMap|cborIndefinite)
+			dst = append(dst, cbor.Map|cbor.Indefinite)
 			i++
 		case '[':
-			dst = append(dst, cborArray|cborIndefinite)
+			dst = append(dst, cbor.Array|cbor.Indefinite)
 			i++
 		case '}', ']':
-			dst = append(dst, cborBreak)
+			dst = append(dst, cbor.Break)
 			i++
 		case ',', ':', ' ', '\t', '\n', '\r':
 			i++
 		case '"':
 			end := skipValue(text, i)
-			dst = appendCBORText(dst, unquote(text[i:end]))
+			dst = cbor.AppendText(dst, unquote(text[i:end]))
 			i = end
 		default:
 			end := skipValue(text, i)
@@ -63,19 +45,15 @@ func AppendCBOR(dst, text []byte) []byte {
 	return dst
 }
 
-func appendCBORText(dst []byte, s string) []byte {
-	return append(appendCBORHead(dst, cborText, uint64(len(s))), s...)
-}
-
 func appendCBORScalar(dst []byte, word string) []byte {
-	half := func(bits uint16) []byte { return binary.BigEndian.AppendUint16(append(dst, cborFloat16), bits) }
+	half := func(bits uint16) []byte { return binary.BigEndian.AppendUint16(append(dst, cbor.Float16), bits) }
 	switch word {
 	case "true":
-		return append(dst, cborTrue)
+		return append(dst, cbor.True)
 	case "false":
-		return append(dst, cborFalse)
+		return append(dst, cbor.False)
 	case "null":
-		return append(dst, cborNull)
+		return append(dst, cbor.Null)
 	case wordNaN:
 		return half(0x7e00)
 	case wordInfinite:
@@ -85,28 +63,14 @@ func appendCBORScalar(dst []byte, word string) []byte {
 	}
 	if !strings.ContainsAny(word, ".eE") && word != "-0" {
 		if n, err := strconv.ParseUint(word, 10, 64); err == nil {
-			return appendCBORHead(dst, cborUint, n)
+			return cbor.AppendHead(dst, cbor.Uint, n)
 		}
 		if n, err := strconv.ParseInt(word, 10, 64); err == nil {
-			return appendCBORHead(dst, cborNegint, uint64(-(n + 1)))
+			return cbor.AppendHead(dst, cbor.Negative, uint64(-(n + 1)))
 		}
 	}
 	f, _ := strconv.ParseFloat(word, 64) // valid; out of range is infinite
-	return binary.BigEndian.AppendUint64(append(dst, cborFloat64), math.Float64bits(f))
-}
-
-func appendCBORHead(dst []byte, major byte, n uint64) []byte {
-	switch {
-	case n < 24:
-		return append(dst, major|byte(n))
-	case n <= 0xff:
-		return append(dst, major|24, byte(n))
-	case n <= 0xffff:
-		return binary.BigEndian.AppendUint16(append(dst, major|25), uint16(n))
-	case n <= 0xffffffff:
-		return binary.BigEndian.AppendUint32(append(dst, major|26), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(dst, major|27), n)
+	return binary.BigEndian.AppendUint64(append(dst, cbor.Float64), math.Float64bits(f))
 }
 
 // cborReader reads CBOR from b and appends text to out.
@@ -154,8 +118,8 @@ func (r *cborReader) head() (major, info byte, n uint64) {
 	}
 	first := r.b[r.at]
 	r.at++
-	major, info = first&0xe0, first&0x1f
-	if info < 24 || info == cborIndefinite {
+	major, info = first&cbor.Major, first&^cbor.Major
+	if info < 24 || info == cbor.Indefinite {
 		return major, info, uint64(info)
 	}
 	size := 1 << (info - 24)
@@ -183,17 +147,17 @@ func (r *cborReader) item(depth int) {
 		return
 	}
 	switch major {
-	case cborUint, cborNegint:
+	case cbor.Uint, cbor.Negative:
 		r.integer(major, info, n)
-	case cborText:
+	case cbor.Text:
 		r.out = AppendText(r.out, r.text(info, n))
-	case cborArray:
+	case cbor.Array:
 		r.list(info, n, depth)
-	case cborMap:
+	case cbor.Map:
 		r.object(info, n, depth)
-	case cborTag:
+	case cbor.Tag:
 		r.item(depth + 1)
-	case cborSimple:
+	case cbor.Simple:
 		r.simple(info, n)
 	default:
 		r.wrong("a byte string")
@@ -202,9 +166,9 @@ func (r *cborReader) item(depth int) {
 
 func (r *cborReader) integer(major, info byte, n uint64) {
 	switch {
-	case info == cborIndefinite:
+	case info == cbor.Indefinite:
 		r.wrong("an integer without a length")
-	case major == cborUint:
+	case major == cbor.Uint:
 		r.out = strconv.AppendUint(r.out, n, 10)
 	case n > math.MaxInt64:
 		r.float(-1 - float64(n))
@@ -215,7 +179,7 @@ func (r *cborReader) integer(major, info byte, n uint64) {
 
 // text reads what a text says, in pieces if its length is not told.
 func (r *cborReader) text(info byte, n uint64) string {
-	if info != cborIndefinite {
+	if info != cbor.Indefinite {
 		if uint64(len(r.b)-r.at) < n {
 			r.wrong("it ends too early")
 			return ""
@@ -230,7 +194,7 @@ func (r *cborReader) text(info byte, n uint64) string {
 	var all strings.Builder
 	for !r.broke() && r.err == nil {
 		major, info, n := r.head()
-		if major != cborText || info == cborIndefinite {
+		if major != cbor.Text || info == cbor.Indefinite {
 			r.wrong("a piece of a text that is none")
 			break
 		}
@@ -241,7 +205,7 @@ func (r *cborReader) text(info byte, n uint64) string {
 
 // broke passes the end of an item without a length, if it is there.
 func (r *cborReader) broke() bool {
-	if r.at < len(r.b) && r.b[r.at] == cborBreak {
+	if r.at < len(r.b) && r.b[r.at] == cbor.Break {
 		r.at++
 		return true
 	}
@@ -254,7 +218,7 @@ func (r *cborReader) more(info byte, n uint64, i uint64) bool {
 	if r.err != nil {
 		return false
 	}
-	if info == cborIndefinite {
+	if info == cbor.Indefinite {
 		return !r.broke()
 	}
 	return i < n
@@ -278,7 +242,7 @@ func (r *cborReader) object(info byte, n uint64, depth int) {
 			r.out = append(r.out, ',')
 		}
 		major, info, n := r.head()
-		if major != cborText {
+		if major != cbor.Text {
 			r.wrong("a key that is no text")
 			return
 		}

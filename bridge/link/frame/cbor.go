@@ -4,69 +4,33 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"callboard/subscribe/protocol/cbor"
 )
 
-// Major types and simple values of CBOR (RFC 8949) that frames consist of.
-// Lengths are definite, integers in their shortest form; there are no maps and
-// no tags.
-const (
-	majorUint  = 0 << 5
-	majorNeg   = 1 << 5
-	majorBytes = 2 << 5
-	majorText  = 3 << 5
-	majorArray = 4 << 5
-	simple     = 7 << 5
-
-	falseByte   = simple | 20
-	trueByte    = simple | 21
-	nullByte    = simple | 22
-	float32Byte = simple | 26
-	float64Byte = simple | 27
-)
-
-// appendHead appends the head of a data item: its major type and its number.
-func appendHead(b []byte, major byte, n uint64) []byte {
-	switch {
-	case n < 24:
-		return append(b, major|byte(n))
-	case n <= math.MaxUint8:
-		return append(b, major|24, byte(n))
-	case n <= math.MaxUint16:
-		return binary.BigEndian.AppendUint16(append(b, major|25), uint16(n))
-	case n <= math.MaxUint32:
-		return binary.BigEndian.AppendUint32(append(b, major|26), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(b, major|27), n)
-}
+// Of CBOR frames have integers, texts, bytes, arrays and simple values. Lengths are
+// definite, integers in their shortest form; there are no maps and no tags.
 
 func appendInt(b []byte, n int64) []byte {
 	if n < 0 {
-		return appendHead(b, majorNeg, uint64(^n))
+		return cbor.AppendHead(b, cbor.Negative, uint64(^n))
 	}
-	return appendHead(b, majorUint, uint64(n))
-}
-
-func appendText(b []byte, s string) []byte {
-	return append(appendHead(b, majorText, uint64(len(s))), s...)
-}
-
-func appendBytes(b, value []byte) []byte {
-	return append(appendHead(b, majorBytes, uint64(len(value))), value...)
+	return cbor.AppendHead(b, cbor.Uint, uint64(n))
 }
 
 func appendBool(b []byte, value bool) []byte {
 	if value {
-		return append(b, trueByte)
+		return append(b, cbor.True)
 	}
-	return append(b, falseByte)
+	return append(b, cbor.False)
 }
 
 // appendFloat keeps every bit: four bytes where they hold the value.
 func appendFloat(b []byte, f float64) []byte {
 	if short := float32(f); math.Float64bits(float64(short)) == math.Float64bits(f) {
-		return binary.BigEndian.AppendUint32(append(b, float32Byte), math.Float32bits(short))
+		return binary.BigEndian.AppendUint32(append(b, cbor.Float32), math.Float32bits(short))
 	}
-	return binary.BigEndian.AppendUint64(append(b, float64Byte), math.Float64bits(f))
+	return binary.BigEndian.AppendUint64(append(b, cbor.Float64), math.Float64bits(f))
 }
 
 // input reads data items one after the other. The first error stays, and
@@ -101,11 +65,11 @@ func (in *input) head(major byte, what string) uint64 {
 	if in.err != nil {
 		return 0
 	}
-	if first&0xe0 != major {
+	if first&cbor.Major != major {
 		in.fail("0x%02x; expected %s", first, what)
 		return 0
 	}
-	short := uint64(first & 0x1f)
+	short := uint64(first &^ cbor.Major)
 	if short < 24 {
 		in.at++
 		return short
@@ -132,7 +96,7 @@ func (in *input) head(major byte, what string) uint64 {
 }
 
 func (in *input) uint(limit uint64) uint64 {
-	n := in.head(majorUint, "a whole number")
+	n := in.head(cbor.Uint, "a whole number")
 	if n > limit {
 		in.fail("%d; expected up to %d", n, limit)
 		return 0
@@ -142,16 +106,16 @@ func (in *input) uint(limit uint64) uint64 {
 
 // int takes a number of the given size in bits.
 func (in *input) int(bits int) int64 {
-	major := byte(majorUint)
-	if in.peek()&0xe0 == majorNeg {
-		major = majorNeg
+	major := byte(cbor.Uint)
+	if in.peek()&cbor.Major == cbor.Negative {
+		major = cbor.Negative
 	}
 	n := in.head(major, "a number")
 	if n > 1<<(bits-1)-1 {
 		in.fail("%d does not fit into %d bits", n, bits)
 		return 0
 	}
-	if major == majorNeg {
+	if major == cbor.Negative {
 		return ^int64(n)
 	}
 	return int64(n)
@@ -172,10 +136,10 @@ func (in *input) raw(major byte, what string) []byte {
 func (in *input) bool() bool {
 	switch b := in.peek(); {
 	case in.err != nil:
-	case b == trueByte:
+	case b == cbor.True:
 		in.at++
 		return true
-	case b == falseByte:
+	case b == cbor.False:
 		in.at++
 	default:
 		in.fail("0x%02x; expected true or false", b)
@@ -185,7 +149,7 @@ func (in *input) bool() bool {
 
 // null takes a null, if one comes next.
 func (in *input) null() bool {
-	if in.peek() != nullByte || in.err != nil {
+	if in.peek() != cbor.Null || in.err != nil {
 		return false
 	}
 	in.at++
@@ -196,11 +160,11 @@ func (in *input) float() float64 {
 	first := in.peek()
 	switch {
 	case in.err != nil:
-	case first == float32Byte && in.rest() >= 5:
+	case first == cbor.Float32 && in.rest() >= 5:
 		bits := binary.BigEndian.Uint32(in.data[in.at+1:])
 		in.at += 5
 		return float64(math.Float32frombits(bits))
-	case first == float64Byte && in.rest() >= 9:
+	case first == cbor.Float64 && in.rest() >= 9:
 		bits := binary.BigEndian.Uint64(in.data[in.at+1:])
 		in.at += 9
 		return math.Float64frombits(bits)
@@ -212,7 +176,7 @@ func (in *input) float() float64 {
 
 // array takes the head of an array of exactly n items.
 func (in *input) array(n int, what string) {
-	if got := in.head(majorArray, what); in.err == nil && got != uint64(n) {
+	if got := in.head(cbor.Array, what); in.err == nil && got != uint64(n) {
 		in.fail("%s of %d fields; expected %d", what, got, n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol/cbor"
 )
 
 // Memory that a frame's messages may take: so many bytes for each of the
@@ -78,7 +79,7 @@ func (d *Decoder) charge(bytes int) {
 // length takes the head of an array whose items take at least so many bytes
 // in the frame, and size in memory. It is 0 after an error.
 func (d *Decoder) length(least, size int) int {
-	n := d.head(majorArray, "an array")
+	n := d.head(cbor.Array, "an array")
 	if n > uint64(d.rest()/least) {
 		d.fail("an array of %d items where %d bytes are left", n, d.rest())
 		return 0
@@ -91,7 +92,7 @@ func (d *Decoder) length(least, size int) int {
 }
 
 func (d *Decoder) text() string {
-	raw := d.raw(majorText, "text")
+	raw := d.raw(cbor.Text, "text")
 	if !utf8.Valid(raw) {
 		d.fail("the text before is not UTF-8")
 		return ""
@@ -104,7 +105,7 @@ func (d *Decoder) bytes() []byte {
 	if d.null() {
 		return nil
 	}
-	raw := d.raw(majorBytes, "bytes")
+	raw := d.raw(cbor.Bytes, "bytes")
 	d.charge(len(raw))
 	if d.err != nil {
 		return nil
@@ -114,16 +115,16 @@ func (d *Decoder) bytes() []byte {
 
 func (d *Decoder) name() string {
 	switch d.peek() & 0xe0 {
-	case majorUint:
-		n := d.head(majorUint, "the number of a name")
+	case cbor.Uint:
+		n := d.head(cbor.Uint, "the number of a name")
 		name, ok := d.texts.get(n)
 		if !ok {
 			d.fail("name number %d was not told", n)
 		}
 		return name
-	case majorArray:
+	case cbor.Array:
 		d.array(2, "a name")
-		n := d.head(majorUint, "the number of a name")
+		n := d.head(cbor.Uint, "the number of a name")
 		name := d.text()
 		if len(name) > maxName {
 			d.fail("a name of %d bytes; expected up to %d", len(name), maxName)
@@ -137,8 +138,8 @@ func (d *Decoder) name() string {
 }
 
 func (d *Decoder) key(k *overlay.Key) {
-	if d.peek()&0xe0 == majorUint {
-		n := d.head(majorUint, "the number of a key")
+	if d.peek()&0xe0 == cbor.Uint {
+		n := d.head(cbor.Uint, "the number of a key")
 		known, ok := d.keys.get(n)
 		if !ok {
 			d.fail("key number %d was not told", n)
@@ -147,7 +148,7 @@ func (d *Decoder) key(k *overlay.Key) {
 		return
 	}
 	d.array(5, "a key")
-	n := d.head(majorUint, "the number of a key")
+	n := d.head(cbor.Uint, "the number of a key")
 	k.Client = d.name()
 	k.Session = overlay.Session(d.epoch())
 	k.Source = overlay.BrokerID(d.name())
@@ -158,8 +159,8 @@ func (d *Decoder) key(k *overlay.Key) {
 }
 
 func (d *Decoder) epoch() overlay.Epoch {
-	if d.peek()&0xe0 == majorUint {
-		n := d.head(majorUint, "the number of an epoch")
+	if d.peek()&0xe0 == cbor.Uint {
+		n := d.head(cbor.Uint, "the number of an epoch")
 		known, ok := d.epochs.get(n)
 		if !ok {
 			d.fail("epoch number %d was not told", n)
@@ -167,10 +168,10 @@ func (d *Decoder) epoch() overlay.Epoch {
 		return known
 	}
 	d.array(4, "an epoch")
-	n := d.head(majorUint, "the number of an epoch")
-	epoch := overlay.Epoch{Attachment: d.head(majorUint, "an attachment")}
+	n := d.head(cbor.Uint, "the number of an epoch")
+	epoch := overlay.Epoch{Attachment: d.head(cbor.Uint, "an attachment")}
 	epoch.Edge = overlay.BrokerID(d.name())
-	epoch.Revision = d.head(majorUint, "a revision")
+	epoch.Revision = d.head(cbor.Uint, "a revision")
 	if d.err == nil && !d.epochs.put(n, epoch) {
 		d.fail("an epoch gets the number %d; expected up to %d", n, min(len(d.epochs.known), d.epochs.limit-1))
 	}
@@ -181,8 +182,8 @@ func (d *Decoder) path(p *[]overlay.BrokerID) {
 	if d.null() {
 		return
 	}
-	if d.peek()&0xe0 == majorUint {
-		n := d.head(majorUint, "the number of a path")
+	if d.peek()&0xe0 == cbor.Uint {
+		n := d.head(cbor.Uint, "the number of a path")
 		if n >= uint64(len(d.paths)) {
 			d.fail("path number %d of the frame was not told", n)
 			return
@@ -208,8 +209,8 @@ func (d *Decoder) reading(v reflect.Value, inner *plan) {
 	if d.null() {
 		return
 	}
-	if d.peek()&0xe0 == majorUint {
-		n := d.head(majorUint, "the number of a reading")
+	if d.peek()&0xe0 == cbor.Uint {
+		n := d.head(cbor.Uint, "the number of a reading")
 		if n >= uint64(len(d.readings)) {
 			d.fail("reading number %d of the frame was not told", n)
 			return

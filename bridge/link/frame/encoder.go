@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"callboard/bridge/overlay"
+	"callboard/subscribe/protocol/cbor"
 )
 
 // Encoder is the sending end. It belongs to one goroutine.
@@ -42,7 +43,7 @@ func (e *Encoder) Append(b []byte, all []overlay.Message) ([]byte, error) {
 	clear(e.readings)
 	clear(e.paths)
 	e.paths = e.paths[:0]
-	e.b = appendHead(e.b, majorArray, uint64(len(all)))
+	e.b = cbor.AppendHead(e.b, cbor.Array, uint64(len(all)))
 	v := reflect.ValueOf(all)
 	for i := range all {
 		messages.encode(e, v.Index(i))
@@ -64,26 +65,26 @@ func (e *Encoder) fail(format string, args ...any) {
 // text, or the text alone if it is too long to be remembered.
 func (e *Encoder) name(s string) {
 	if len(s) > maxName || s == "" {
-		e.b = appendText(e.b, s)
+		e.b = cbor.AppendText(e.b, s)
 		return
 	}
 	n, known := e.texts.number(s)
 	if known {
-		e.b = appendHead(e.b, majorUint, uint64(n))
+		e.b = cbor.AppendHead(e.b, cbor.Uint, uint64(n))
 		return
 	}
-	e.b = appendHead(append(e.b, majorArray|2), majorUint, uint64(n))
-	e.b = appendText(e.b, s)
+	e.b = cbor.AppendHead(append(e.b, cbor.Array|2), cbor.Uint, uint64(n))
+	e.b = cbor.AppendText(e.b, s)
 }
 
 // key writes a key's number, or number and key.
 func (e *Encoder) key(k *overlay.Key) {
 	n, known := e.keys.number(*k)
 	if known {
-		e.b = appendHead(e.b, majorUint, uint64(n))
+		e.b = cbor.AppendHead(e.b, cbor.Uint, uint64(n))
 		return
 	}
-	e.b = appendHead(append(e.b, majorArray|5), majorUint, uint64(n))
+	e.b = cbor.AppendHead(append(e.b, cbor.Array|5), cbor.Uint, uint64(n))
 	e.name(k.Client)
 	e.epoch(overlay.Epoch(k.Session))
 	e.name(string(k.Source))
@@ -94,13 +95,13 @@ func (e *Encoder) key(k *overlay.Key) {
 func (e *Encoder) epoch(epoch overlay.Epoch) {
 	n, known := e.epochs.number(epoch)
 	if known {
-		e.b = appendHead(e.b, majorUint, uint64(n))
+		e.b = cbor.AppendHead(e.b, cbor.Uint, uint64(n))
 		return
 	}
-	e.b = appendHead(append(e.b, majorArray|4), majorUint, uint64(n))
-	e.b = appendHead(e.b, majorUint, epoch.Attachment)
+	e.b = cbor.AppendHead(append(e.b, cbor.Array|4), cbor.Uint, uint64(n))
+	e.b = cbor.AppendHead(e.b, cbor.Uint, epoch.Attachment)
 	e.name(string(epoch.Edge))
-	e.b = appendHead(e.b, majorUint, epoch.Revision)
+	e.b = cbor.AppendHead(e.b, cbor.Uint, epoch.Revision)
 }
 
 // pathsCompared is how many of the frame's paths a path is compared with.
@@ -110,17 +111,17 @@ const pathsCompared = 32
 func (e *Encoder) path(p *[]overlay.BrokerID) {
 	path := *p
 	if path == nil {
-		e.b = append(e.b, nullByte)
+		e.b = append(e.b, cbor.Null)
 		return
 	}
 	for i := len(e.paths) - 1; i >= max(0, len(e.paths)-pathsCompared); i-- {
 		if slices.Equal(e.paths[i], path) {
-			e.b = appendHead(e.b, majorUint, uint64(i))
+			e.b = cbor.AppendHead(e.b, cbor.Uint, uint64(i))
 			return
 		}
 	}
 	e.paths = append(e.paths, path)
-	e.b = appendHead(e.b, majorArray, uint64(len(path)))
+	e.b = cbor.AppendHead(e.b, cbor.Array, uint64(len(path)))
 	for _, id := range path {
 		e.name(string(id))
 	}
@@ -129,12 +130,12 @@ func (e *Encoder) path(p *[]overlay.BrokerID) {
 // reading writes a reading once a frame.
 func (e *Encoder) reading(v reflect.Value, inner *plan) {
 	if v.IsNil() {
-		e.b = append(e.b, nullByte)
+		e.b = append(e.b, cbor.Null)
 		return
 	}
 	r := v.Interface().(*overlay.Reading)
 	if n, ok := e.readings[r]; ok {
-		e.b = appendHead(e.b, majorUint, uint64(n))
+		e.b = cbor.AppendHead(e.b, cbor.Uint, uint64(n))
 		return
 	}
 	e.readings[r] = len(e.readings)
@@ -143,20 +144,20 @@ func (e *Encoder) reading(v reflect.Value, inner *plan) {
 
 func (e *Encoder) bytes(value []byte) {
 	if value == nil {
-		e.b = append(e.b, nullByte)
+		e.b = append(e.b, cbor.Null)
 		return
 	}
-	e.b = appendBytes(e.b, value)
+	e.b = cbor.AppendBytes(e.b, value)
 }
 
 func (e *Encoder) textMap(m map[string]string) {
 	if m == nil {
-		e.b = append(e.b, nullByte)
+		e.b = append(e.b, cbor.Null)
 		return
 	}
-	e.b = appendHead(e.b, majorArray, uint64(2*len(m)))
+	e.b = cbor.AppendHead(e.b, cbor.Array, uint64(2*len(m)))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		e.b = appendText(e.b, name)
-		e.b = appendText(e.b, m[name])
+		e.b = cbor.AppendText(e.b, name)
+		e.b = cbor.AppendText(e.b, m[name])
 	}
 }

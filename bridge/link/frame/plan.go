@@ -8,6 +8,7 @@ import (
 
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/protocol/cbor"
 )
 
 // plan says how values of a type are written: structs as arrays of their
@@ -132,7 +133,7 @@ func (p *plans) make(t reflect.Type) *plan {
 	case reflect.Uint64, reflect.Uint8:
 		limit := ^uint64(0) >> (64 - t.Bits())
 		return &plan{
-			encode: func(e *Encoder, v reflect.Value) { e.b = appendHead(e.b, majorUint, v.Uint()) },
+			encode: func(e *Encoder, v reflect.Value) { e.b = cbor.AppendHead(e.b, cbor.Uint, v.Uint()) },
 			decode: func(d *Decoder, v reflect.Value) { v.SetUint(d.uint(limit)) },
 			least:  1, shape: t.Kind().String(),
 		}
@@ -150,7 +151,7 @@ func (p *plans) make(t reflect.Type) *plan {
 		}
 	case reflect.String:
 		return &plan{
-			encode: func(e *Encoder, v reflect.Value) { e.b = appendText(e.b, v.String()) },
+			encode: func(e *Encoder, v reflect.Value) { e.b = cbor.AppendText(e.b, v.String()) },
 			decode: func(d *Decoder, v reflect.Value) { v.SetString(d.text()) },
 			least:  1, shape: "text",
 		}
@@ -217,7 +218,7 @@ func (p *plans) structure(t reflect.Type) *plan {
 	shape.WriteString("]")
 	return &plan{
 		encode: func(e *Encoder, v reflect.Value) {
-			e.b = appendHead(e.b, majorArray, uint64(len(fields)))
+			e.b = cbor.AppendHead(e.b, cbor.Array, uint64(len(fields)))
 			for i := range fields {
 				fields[i].encode(e, fields[i].of(v))
 			}
@@ -282,11 +283,11 @@ func (p *plans) slice(t reflect.Type) *plan {
 	return &plan{
 		encode: func(e *Encoder, v reflect.Value) {
 			if v.IsNil() {
-				e.b = append(e.b, nullByte)
+				e.b = append(e.b, cbor.Null)
 				return
 			}
 			n := v.Len()
-			e.b = appendHead(e.b, majorArray, uint64(n))
+			e.b = cbor.AppendHead(e.b, cbor.Array, uint64(n))
 			for i := range n {
 				inner.encode(e, v.Index(i))
 			}
@@ -312,7 +313,7 @@ func (p *plans) pointer(t reflect.Type) *plan {
 	return &plan{
 		encode: func(e *Encoder, v reflect.Value) {
 			if v.IsNil() {
-				e.b = append(e.b, nullByte)
+				e.b = append(e.b, cbor.Null)
 				return
 			}
 			inner.encode(e, v.Elem())
@@ -368,7 +369,7 @@ func (p *plans) union(name string, types []reflect.Type) *plan {
 				e.fail("%s: no format for a %v", name, v.Type())
 				return
 			}
-			e.b = appendHead(append(e.b, majorArray|2), majorUint, uint64(n))
+			e.b = cbor.AppendHead(append(e.b, cbor.Array|2), cbor.Uint, uint64(n))
 			inner[n].encode(e, v.Elem())
 		},
 		decode: func(d *Decoder, v reflect.Value) {

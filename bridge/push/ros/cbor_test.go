@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"testing"
+
+	"callboard/subscribe/protocol/cbor"
 )
 
 // ofCBOR reads CBOR as rosbridge's clients do, tagged arrays included, into what a
@@ -50,7 +52,7 @@ func (r *cborTest) expect(major byte) uint64 {
 }
 
 func (r *cborTest) text() string {
-	n := r.expect(cborText)
+	n := r.expect(cbor.Text)
 	s := string(r.b[:n])
 	r.b = r.b[n:]
 	return s
@@ -58,7 +60,7 @@ func (r *cborTest) text() string {
 
 func (r *cborTest) message(of *Type) Message {
 	m := Message{}
-	if n := r.expect(cborMap); n != uint64(len(of.Fields)) {
+	if n := r.expect(cbor.Map); n != uint64(len(of.Fields)) {
 		r.t.Fatalf("%s has %d fields, expected %d", of.Name, n, len(of.Fields))
 	}
 	for i := range of.Fields {
@@ -78,15 +80,15 @@ func (r *cborTest) field(f *Field) any {
 	tag, numeric := tags[f.Type]
 	switch {
 	case f.Type == "uint8":
-		n := r.expect(cborBytes)
+		n := r.expect(cbor.Bytes)
 		b := append([]byte{}, r.b[:n]...)
 		r.b = r.b[n:]
 		return b
 	case numeric:
-		if got := r.expect(cborTag); got != tag {
+		if got := r.expect(cbor.Tag); got != tag {
 			r.t.Fatalf("tag %d, expected %d", got, tag)
 		}
-		n := r.expect(cborBytes)
+		n := r.expect(cbor.Bytes)
 		raw := bytesReader{b: r.b[:n]}
 		r.b = r.b[n:]
 		out := make([]any, int(n)/words[f.Type])
@@ -95,7 +97,7 @@ func (r *cborTest) field(f *Field) any {
 		}
 		return out
 	}
-	out := make([]any, r.expect(cborArray))
+	out := make([]any, r.expect(cbor.Array))
 	for i := range out {
 		out[i] = r.value(f.Type)
 	}
@@ -105,19 +107,19 @@ func (r *cborTest) field(f *Field) any {
 func (r *cborTest) value(kind string) any {
 	switch kind {
 	case "bool":
-		is := r.b[0] == cborTrue
+		is := r.b[0] == cbor.True
 		r.b = r.b[1:]
 		return is
 	case "string":
 		return r.text()
 	case "time", "duration":
-		r.expect(cborMap)
+		r.expect(cbor.Map)
 		r.text()
-		s := r.expect(cborUint)
+		s := r.expect(cbor.Uint)
 		r.text()
-		return Stamp{uint32(s), uint32(r.expect(cborUint))}
+		return Stamp{uint32(s), uint32(r.expect(cbor.Uint))}
 	case "float32", "float64":
-		if r.b[0] != cborFloat64 {
+		if r.b[0] != cbor.Float64 {
 			r.t.Fatalf("a number begins with %x", r.b[0])
 		}
 		v := math.Float64frombits(binary.BigEndian.Uint64(r.b[1:]))
@@ -128,7 +130,7 @@ func (r *cborTest) value(kind string) any {
 		return r.message(of)
 	}
 	major, n := r.head()
-	if major == cborNegative {
+	if major == cbor.Negative {
 		return -int64(n) - 1
 	}
 	return int64(n)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"callboard/subscribe/protocol"
+	"callboard/subscribe/protocol/cbor"
 )
 
 // Format is how a message is written.
@@ -72,7 +73,7 @@ func (e *Encoder) name(name string) {
 		}
 	case CBOR:
 		if !at.array {
-			e.head(cborText, uint64(len(name)))
+			e.head(cbor.Text, uint64(len(name)))
 			e.b = append(e.b, name...)
 		}
 	}
@@ -88,7 +89,7 @@ func (e *Encoder) begin(array bool) {
 	case JSON:
 		e.b = append(e.b, '{')
 	case CBOR:
-		e.b = append(e.b, cborMap) // no message has more than 23 fields: the count fits
+		e.b = append(e.b, cbor.Map) // no message has more than 23 fields: the count fits
 	}
 }
 
@@ -105,7 +106,7 @@ func (e *Encoder) End() {
 	case JSON:
 		e.b = append(e.b, '}')
 	case CBOR:
-		e.b[e.open[e.depth].at] = cborMap | byte(e.open[e.depth].n)
+		e.b[e.open[e.depth].at] = cbor.Map | byte(e.open[e.depth].n)
 	}
 }
 
@@ -117,7 +118,7 @@ func (e *Encoder) Array(name string, n int) {
 	case JSON:
 		e.b = append(e.b, '[')
 	case CBOR:
-		e.head(cborArray, uint64(n))
+		e.head(cbor.Array, uint64(n))
 	case ROS1:
 		e.u32(uint32(n))
 	}
@@ -141,9 +142,9 @@ func (e *Encoder) Bool(name string, v bool) {
 	case JSON:
 		e.b = strconv.AppendBool(e.b, v)
 	case CBOR:
-		e.b = append(e.b, cborFalse)
+		e.b = append(e.b, cbor.False)
 		if v {
-			e.b[len(e.b)-1] = cborTrue
+			e.b[len(e.b)-1] = cbor.True
 		}
 	case ROS1:
 		e.b = append(e.b, 0)
@@ -161,9 +162,9 @@ func (e *Encoder) Int(name string, bytes int, v int64) {
 		e.b = strconv.AppendInt(e.b, v, 10)
 	case CBOR:
 		if v < 0 {
-			e.head(cborNegative, uint64(-(v + 1)))
+			e.head(cbor.Negative, uint64(-(v + 1)))
 		} else {
-			e.head(cborUint, uint64(v))
+			e.head(cbor.Uint, uint64(v))
 		}
 	case ROS1:
 		var whole [8]byte
@@ -203,7 +204,7 @@ func (e *Encoder) float(name string, v float64, bits int) {
 		e.b = appendFloat(e.b, v, bits)
 		return
 	}
-	e.b = append(e.b, cborFloat64)
+	e.b = append(e.b, cbor.Float64)
 	e.b = binary.BigEndian.AppendUint64(e.b, math.Float64bits(v))
 }
 
@@ -214,7 +215,7 @@ func (e *Encoder) String(name, v string) {
 	case JSON:
 		e.b = protocol.AppendText(e.b, v)
 	case CBOR:
-		e.head(cborText, uint64(len(v)))
+		e.head(cbor.Text, uint64(len(v)))
 		e.b = append(e.b, v...)
 	case ROS1:
 		e.u32(uint32(len(v)))
@@ -280,9 +281,9 @@ func (e *Encoder) counted(name string, tag byte, n, size int, fixed bool) {
 	switch e.format {
 	case CBOR:
 		if tag != 0 {
-			e.head(cborTag, uint64(tag))
+			e.head(cbor.Tag, uint64(tag))
 		}
-		e.head(cborBytes, uint64(n*size))
+		e.head(cbor.Bytes, uint64(n*size))
 	case ROS1:
 		if !fixed {
 			e.u32(uint32(n))
