@@ -88,11 +88,6 @@ type ActarraySpeedCmd struct {
 	Speed float32 // m/s or rad/s
 }
 
-// ActarrayMultiSpeedCmd asks for the speeds of the joints, from the first on.
-type ActarrayMultiSpeedCmd struct {
-	Speeds []float32 // m/s or rad/s
-}
-
 // ActarrayHomeCmd asks a joint to go home.
 type ActarrayHomeCmd struct {
 	Joint int32 // -1: all
@@ -102,22 +97,6 @@ type ActarrayHomeCmd struct {
 type ActarrayCurrentCmd struct {
 	Joint   int32   // -1: all
 	Current float32 // A
-}
-
-// ActarrayMultiCurrentCmd asks for the currents of the joints, from the first
-// on.
-type ActarrayMultiCurrentCmd struct {
-	Currents []float32 // A
-}
-
-// ActarrayPowerConfig switches the motors.
-type ActarrayPowerConfig struct {
-	Value uint8 // 1: on
-}
-
-// ActarrayBrakesConfig sets the brakes.
-type ActarrayBrakesConfig struct {
-	Value uint8 // 1: on
 }
 
 // ActarraySpeedConfig limits the speed of a joint.
@@ -137,12 +116,12 @@ var actarrayMessages = []entry{
 	{player.Command, CmdActarrayPos, "POS", body[ActarrayPositionCmd]},
 	{player.Command, CmdActarrayMultiPos, "MULTI_POS", body[ActarrayMultiPositionCmd]},
 	{player.Command, CmdActarraySpeed, "SPEED", body[ActarraySpeedCmd]},
-	{player.Command, CmdActarrayMultiSpeed, "MULTI_SPEED", body[ActarrayMultiSpeedCmd]},
+	{player.Command, CmdActarrayMultiSpeed, "MULTI_SPEED", body[struct{ Speeds []float32 }]},
 	{player.Command, CmdActarrayHome, "HOME", body[ActarrayHomeCmd]},
 	{player.Command, CmdActarrayCurrent, "CURRENT", body[ActarrayCurrentCmd]},
-	{player.Command, CmdActarrayMultiCurrent, "MULTI_CURRENT", body[ActarrayMultiCurrentCmd]},
-	{player.Request, ReqActarrayPower, "POWER", body[ActarrayPowerConfig]},
-	{player.Request, ReqActarrayBrakes, "BRAKES", body[ActarrayBrakesConfig]},
+	{player.Command, CmdActarrayMultiCurrent, "MULTI_CURRENT", body[struct{ Currents []float32 }]},
+	{player.Request, ReqActarrayPower, "POWER", body[struct{ Value uint8 }]},
+	{player.Request, ReqActarrayBrakes, "BRAKES", body[struct{ Value uint8 }]},
 	{player.Request, ReqActarrayGetGeom, "GET_GEOM", body[ActarrayGeom]},
 	{player.Request, ReqActarraySpeed, "SPEED", body[ActarraySpeedConfig]},
 	{player.Request, ReqActarrayAccel, "ACCEL", body[ActarrayAccelConfig]},

@@ -43,17 +43,9 @@ type BlobfinderColorConfig struct {
 	BMax    uint32
 }
 
-// BlobfinderImagerConfig sets the camera; -1 leaves a setting as it is.
-type BlobfinderImagerConfig struct {
-	Brightness int32
-	Contrast   int32
-	ColorMode  int32
-	AutoGain   int32
-}
-
 var blobfinderMessages = []entry{
 	{player.Data, DataBlobfinderBlobs, "BLOBS", body[BlobfinderData]},
 	{player.Request, ReqBlobfinderSetColor, "SET_COLOR", body[BlobfinderColorConfig]},
-	{player.Request, ReqBlobfinderSetImagerParams, "SET_IMAGER_PARAMS", body[BlobfinderImagerConfig]},
+	{player.Request, ReqBlobfinderSetImagerParams, "SET_IMAGER_PARAMS", body[struct{ Brightness, Contrast, ColorMode, AutoGain int32 }]},
 	{player.Request, ReqBlobfinderGetColor, "GET_COLOR", body[BlobfinderColorConfig]},
 }

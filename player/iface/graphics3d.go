@@ -33,26 +33,11 @@ type Graphics3DCmdDraw struct {
 	Color    Color
 }
 
-// Graphics3DCmdTranslate moves what is drawn after it.
-type Graphics3DCmdTranslate struct {
-	X float64 // m
-	Y float64 // m
-	Z float64 // m
-}
-
-// Graphics3DCmdRotate turns what is drawn after it, about an axis.
-type Graphics3DCmdRotate struct {
-	A float64 // rad
-	X float64 // axis, with the next two
-	Y float64
-	Z float64
-}
-
 var graphics3DMessages = []entry{
 	{player.Command, CmdGraphics3DClear, "CLEAR", nil},
 	{player.Command, CmdGraphics3DDraw, "DRAW", body[Graphics3DCmdDraw]},
-	{player.Command, CmdGraphics3DTranslate, "TRANSLATE", body[Graphics3DCmdTranslate]},
-	{player.Command, CmdGraphics3DRotate, "ROTATE", body[Graphics3DCmdRotate]},
+	{player.Command, CmdGraphics3DTranslate, "TRANSLATE", body[struct{ X, Y, Z float64 }]},
+	{player.Command, CmdGraphics3DRotate, "ROTATE", body[struct{ A, X, Y, Z float64 }]},
 	{player.Command, CmdGraphics3DPush, "PUSH", nil},
 	{player.Command, CmdGraphics3DPop, "POP", nil},
 }

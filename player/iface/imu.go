@@ -61,17 +61,6 @@ type IMUDatatypeConfig struct {
 	Value uint8 // DataIMUState and so on
 }
 
-// IMUResetOrientationConfig resets the attitude; what Value means is the
-// driver's.
-type IMUResetOrientationConfig struct {
-	Value uint32
-}
-
-// IMUResetEulerConfig sets the attitude.
-type IMUResetEulerConfig struct {
-	Orientation Pose3D // m, rad
-}
-
 var imuMessages = []entry{
 	{player.Data, DataIMUState, "STATE", body[IMUDataState]},
 	{player.Data, DataIMUCalib, "CALIB", body[IMUDataCalib]},
@@ -79,6 +68,6 @@ var imuMessages = []entry{
 	{player.Data, DataIMUEuler, "EULER", body[IMUDataEuler]},
 	{player.Data, DataIMUFullstate, "FULLSTATE", body[IMUDataFullstate]},
 	{player.Request, ReqIMUSetDatatype, "SET_DATATYPE", body[IMUDatatypeConfig]},
-	{player.Request, ReqIMUResetOrientation, "RESET_ORIENTATION", body[IMUResetOrientationConfig]},
-	{player.Request, ReqIMUResetEuler, "RESET_EULER", body[IMUResetEulerConfig]},
+	{player.Request, ReqIMUResetOrientation, "RESET_ORIENTATION", body[struct{ Value uint32 }]},
+	{player.Request, ReqIMUResetEuler, "RESET_EULER", body[struct{ Orientation Pose3D }]},
 }

@@ -20,13 +20,8 @@ type IRPoses struct {
 	Poses []Pose3D
 }
 
-// IRPowerReq switches the infrared sensors.
-type IRPowerReq struct {
-	State uint8 // 1: on
-}
-
 var irMessages = []entry{
 	{player.Data, DataIRRanges, "RANGES", body[IRData]},
 	{player.Request, ReqIRPose, "POSE", body[IRPoses]},
-	{player.Request, ReqIRPower, "POWER", body[IRPowerReq]},
+	{player.Request, ReqIRPower, "POWER", body[struct{ State uint8 }]},
 }

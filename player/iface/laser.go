@@ -59,11 +59,6 @@ type LaserConfig struct {
 	ScanningFrequency float32 // Hz
 }
 
-// LaserPowerConfig switches the laser.
-type LaserPowerConfig struct {
-	State uint8 // 1: on
-}
-
 // LaserGetIDConfig is the laser's serial number.
 type LaserGetIDConfig struct {
 	SerialNumber uint32
@@ -90,7 +85,7 @@ var laserMessages = []entry{
 	{player.Request, ReqLaserGetGeom, "GET_GEOM", body[LaserGeom]},
 	{player.Request, ReqLaserSetConfig, "SET_CONFIG", body[LaserConfig]},
 	{player.Request, ReqLaserGetConfig, "GET_CONFIG", body[LaserConfig]},
-	{player.Request, ReqLaserPower, "POWER", body[LaserPowerConfig]},
+	{player.Request, ReqLaserPower, "POWER", body[struct{ State uint8 }]},
 	{player.Request, ReqLaserGetID, "GET_ID", body[LaserGetIDConfig]},
 	{player.Request, ReqLaserSetFilter, "SET_FILTER", body[LaserSetFilterConfig]},
 }

@@ -33,53 +33,21 @@ type LimbData struct {
 	State       uint8   // LimbStateIdle and so on
 }
 
-// LimbSetPoseCmd asks the end of the limb to go to a pose.
-type LimbSetPoseCmd struct {
-	Position    Point3D // m
-	Approach    Point3D // vector
-	Orientation Point3D // vector
-}
-
-// LimbSetPositionCmd asks the end of the limb to go to a place.
-type LimbSetPositionCmd struct {
-	Position Point3D // m
-}
-
 // LimbVecMoveCmd asks the end of the limb to move along a vector.
 type LimbVecMoveCmd struct {
 	Direction Point3D // vector
 	Length    float32 // m
 }
 
-// LimbPowerReq switches the limb.
-type LimbPowerReq struct {
-	Value uint8 // 1: on
-}
-
-// LimbBrakesReq sets the brakes.
-type LimbBrakesReq struct {
-	Value uint8 // 1: on
-}
-
-// LimbGeomReq is where the limb sits on the robot.
-type LimbGeomReq struct {
-	BasePos Point3D // m
-}
-
-// LimbSpeedReq limits the speed of the limb's end.
-type LimbSpeedReq struct {
-	Speed float32 // m/s
-}
-
 var limbMessages = []entry{
 	{player.Data, DataLimbState, "STATE", body[LimbData]},
 	{player.Command, CmdLimbHome, "HOME", nil},
 	{player.Command, CmdLimbStop, "STOP", nil},
-	{player.Command, CmdLimbSetPose, "SETPOSE", body[LimbSetPoseCmd]},
-	{player.Command, CmdLimbSetPosition, "SETPOSITION", body[LimbSetPositionCmd]},
+	{player.Command, CmdLimbSetPose, "SETPOSE", body[struct{ Position, Approach, Orientation Point3D }]},
+	{player.Command, CmdLimbSetPosition, "SETPOSITION", body[struct{ Position Point3D }]},
 	{player.Command, CmdLimbVecMove, "VECMOVE", body[LimbVecMoveCmd]},
-	{player.Request, ReqLimbPower, "POWER", body[LimbPowerReq]},
-	{player.Request, ReqLimbBrakes, "BRAKES", body[LimbBrakesReq]},
-	{player.Request, ReqLimbGeom, "GEOM", body[LimbGeomReq]},
-	{player.Request, ReqLimbSpeed, "SPEED", body[LimbSpeedReq]},
+	{player.Request, ReqLimbPower, "POWER", body[struct{ Value uint8 }]},
+	{player.Request, ReqLimbBrakes, "BRAKES", body[struct{ Value uint8 }]},
+	{player.Request, ReqLimbGeom, "GEOM", body[struct{ BasePos Point3D }]},
+	{player.Request, ReqLimbSpeed, "SPEED", body[struct{ Speed float32 }]},
 }

@@ -5,7 +5,8 @@
 // LaserData. Units stand at the fields; angles are rad, counter-clockwise.
 // Counts of arrays are no fields: the length of the slice is the count. Text
 // is the bytes on the wire, the NUL that Player's programs count included:
-// CString and GoString convert.
+// CString and GoString convert. A body of one field, or of a few of one type, that
+// no part of this program looks into stands in the list of messages, unnamed.
 //
 // A further interface is one more file with its structs, its subtypes and its
 // list of messages, and one line in the table (table.go).

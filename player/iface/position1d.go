@@ -56,64 +56,18 @@ type Position1DGeom struct {
 	Size BBox3D // m
 }
 
-// Position1DPowerConfig switches the motor.
-type Position1DPowerConfig struct {
-	State uint8 // 1: on
-}
-
-// Position1DVelocityModeConfig chooses how the driver controls velocity; what
-// Value means is the driver's.
-type Position1DVelocityModeConfig struct {
-	Value uint32
-}
-
-// Position1DResetOdomConfig sets the odometry to 0; Value has no meaning.
-type Position1DResetOdomConfig struct {
-	Value uint32
-}
-
-// Position1DPositionModeReq chooses velocity (0) or position control (1).
-type Position1DPositionModeReq struct {
-	State uint32
-}
-
-// Position1DSetOdomReq sets the odometry.
-type Position1DSetOdomReq struct {
-	Pos float32 // m or rad
-}
-
-// Position1DSpeedPIDReq sets the gains of velocity control.
-type Position1DSpeedPIDReq struct {
-	Kp float32
-	Ki float32
-	Kd float32
-}
-
-// Position1DPositionPIDReq sets the gains of position control.
-type Position1DPositionPIDReq struct {
-	Kp float32
-	Ki float32
-	Kd float32
-}
-
-// Position1DSpeedProfReq sets the profile of position control.
-type Position1DSpeedProfReq struct {
-	Speed float32 // m/s or rad/s, at most
-	Acc   float32 // m/s² or rad/s², at most
-}
-
 var position1DMessages = []entry{
 	{player.Data, DataPosition1DState, "STATE", body[Position1DData]},
 	{player.Data, DataPosition1DGeom, "GEOM", body[Position1DGeom]},
 	{player.Command, CmdPosition1DVel, "VEL", body[Position1DCmdVel]},
 	{player.Command, CmdPosition1DPos, "POS", body[Position1DCmdPos]},
 	{player.Request, ReqPosition1DGetGeom, "GET_GEOM", body[Position1DGeom]},
-	{player.Request, ReqPosition1DMotorPower, "MOTOR_POWER", body[Position1DPowerConfig]},
-	{player.Request, ReqPosition1DVelocityMode, "VELOCITY_MODE", body[Position1DVelocityModeConfig]},
-	{player.Request, ReqPosition1DPositionMode, "POSITION_MODE", body[Position1DPositionModeReq]},
-	{player.Request, ReqPosition1DSetOdom, "SET_ODOM", body[Position1DSetOdomReq]},
-	{player.Request, ReqPosition1DResetOdom, "RESET_ODOM", body[Position1DResetOdomConfig]},
-	{player.Request, ReqPosition1DSpeedPID, "SPEED_PID", body[Position1DSpeedPIDReq]},
-	{player.Request, ReqPosition1DPositionPID, "POSITION_PID", body[Position1DPositionPIDReq]},
-	{player.Request, ReqPosition1DSpeedProf, "SPEED_PROF", body[Position1DSpeedProfReq]},
+	{player.Request, ReqPosition1DMotorPower, "MOTOR_POWER", body[struct{ State uint8 }]},
+	{player.Request, ReqPosition1DVelocityMode, "VELOCITY_MODE", body[struct{ Value uint32 }]},
+	{player.Request, ReqPosition1DPositionMode, "POSITION_MODE", body[struct{ State uint32 }]},
+	{player.Request, ReqPosition1DSetOdom, "SET_ODOM", body[struct{ Pos float32 }]},
+	{player.Request, ReqPosition1DResetOdom, "RESET_ODOM", body[struct{ Value uint32 }]},
+	{player.Request, ReqPosition1DSpeedPID, "SPEED_PID", body[struct{ Kp, Ki, Kd float32 }]},
+	{player.Request, ReqPosition1DPositionPID, "POSITION_PID", body[struct{ Kp, Ki, Kd float32 }]},
+	{player.Request, ReqPosition1DSpeedProf, "SPEED_PROF", body[struct{ Speed, Acc float32 }]},
 }

@@ -66,17 +66,6 @@ type Position2DPowerConfig struct {
 	State uint8 // 1: on
 }
 
-// Position2DVelocityModeConfig chooses how the driver controls velocity; what
-// Value means is the driver's.
-type Position2DVelocityModeConfig struct {
-	Value uint32
-}
-
-// Position2DPositionModeReq chooses velocity (0) or position control (1).
-type Position2DPositionModeReq struct {
-	State uint32
-}
-
 // Position2DSetOdomReq sets the odometry.
 type Position2DSetOdomReq struct {
 	Pose Pose2D // m, m, rad
@@ -89,19 +78,6 @@ type Position2DSpeedPIDReq struct {
 	Kd float32
 }
 
-// Position2DPositionPIDReq sets the gains of position control.
-type Position2DPositionPIDReq struct {
-	Kp float32
-	Ki float32
-	Kd float32
-}
-
-// Position2DSpeedProfReq sets the profile of position control.
-type Position2DSpeedProfReq struct {
-	Speed float32 // m/s, at most
-	Acc   float32 // m/s², at most
-}
-
 var position2DMessages = []entry{
 	{player.Data, DataPosition2DState, "STATE", body[Position2DData]},
 	{player.Data, DataPosition2DGeom, "GEOM", body[Position2DGeom]},
@@ -111,11 +87,11 @@ var position2DMessages = []entry{
 	{player.Command, CmdPosition2DVelHead, "VEL_HEAD", body[Position2DCmdVelHead]},
 	{player.Request, ReqPosition2DGetGeom, "GET_GEOM", body[Position2DGeom]},
 	{player.Request, ReqPosition2DMotorPower, "MOTOR_POWER", body[Position2DPowerConfig]},
-	{player.Request, ReqPosition2DVelocityMode, "VELOCITY_MODE", body[Position2DVelocityModeConfig]},
-	{player.Request, ReqPosition2DPositionMode, "POSITION_MODE", body[Position2DPositionModeReq]},
+	{player.Request, ReqPosition2DVelocityMode, "VELOCITY_MODE", body[struct{ Value uint32 }]},
+	{player.Request, ReqPosition2DPositionMode, "POSITION_MODE", body[struct{ State uint32 }]},
 	{player.Request, ReqPosition2DSetOdom, "SET_ODOM", body[Position2DSetOdomReq]},
 	{player.Request, ReqPosition2DResetOdom, "RESET_ODOM", nil},
 	{player.Request, ReqPosition2DSpeedPID, "SPEED_PID", body[Position2DSpeedPIDReq]},
-	{player.Request, ReqPosition2DPositionPID, "POSITION_PID", body[Position2DPositionPIDReq]},
-	{player.Request, ReqPosition2DSpeedProf, "SPEED_PROF", body[Position2DSpeedProfReq]},
+	{player.Request, ReqPosition2DPositionPID, "POSITION_PID", body[struct{ Kp, Ki, Kd float32 }]},
+	{player.Request, ReqPosition2DSpeedProf, "SPEED_PROF", body[struct{ Speed, Acc float32 }]},
 }

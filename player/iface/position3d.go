@@ -47,59 +47,18 @@ type Position3DGeom struct {
 	Size BBox3D // m
 }
 
-// Position3DPowerConfig switches the motors.
-type Position3DPowerConfig struct {
-	State uint8 // 1: on
-}
-
-// Position3DPositionModeReq chooses velocity (0) or position control (1).
-type Position3DPositionModeReq struct {
-	Value uint32
-}
-
-// Position3DVelocityModeConfig chooses how the driver controls velocity; what
-// Value means is the driver's.
-type Position3DVelocityModeConfig struct {
-	Value uint32
-}
-
-// Position3DSetOdomReq sets the odometry.
-type Position3DSetOdomReq struct {
-	Pos Pose3D // m, rad
-}
-
-// Position3DSpeedPIDReq sets the gains of velocity control.
-type Position3DSpeedPIDReq struct {
-	Kp float32
-	Ki float32
-	Kd float32
-}
-
-// Position3DPositionPIDReq sets the gains of position control.
-type Position3DPositionPIDReq struct {
-	Kp float32
-	Ki float32
-	Kd float32
-}
-
-// Position3DSpeedProfReq sets the profile of position control.
-type Position3DSpeedProfReq struct {
-	Speed float32 // rad/s, at most
-	Acc   float32 // rad/s², at most
-}
-
 var position3DMessages = []entry{
 	{player.Data, DataPosition3DState, "STATE", body[Position3DData]},
 	{player.Data, DataPosition3DGeometry, "GEOMETRY", body[Position3DGeom]},
 	{player.Command, CmdPosition3DSetVel, "SET_VEL", body[Position3DCmdVel]},
 	{player.Command, CmdPosition3DSetPos, "SET_POS", body[Position3DCmdPos]},
 	{player.Request, ReqPosition3DGetGeom, "GET_GEOM", body[Position3DGeom]},
-	{player.Request, ReqPosition3DMotorPower, "MOTOR_POWER", body[Position3DPowerConfig]},
-	{player.Request, ReqPosition3DVelocityMode, "VELOCITY_MODE", body[Position3DVelocityModeConfig]},
-	{player.Request, ReqPosition3DPositionMode, "POSITION_MODE", body[Position3DPositionModeReq]},
+	{player.Request, ReqPosition3DMotorPower, "MOTOR_POWER", body[struct{ State uint8 }]},
+	{player.Request, ReqPosition3DVelocityMode, "VELOCITY_MODE", body[struct{ Value uint32 }]},
+	{player.Request, ReqPosition3DPositionMode, "POSITION_MODE", body[struct{ Value uint32 }]},
 	{player.Request, ReqPosition3DResetOdom, "RESET_ODOM", nil},
-	{player.Request, ReqPosition3DSetOdom, "SET_ODOM", body[Position3DSetOdomReq]},
-	{player.Request, ReqPosition3DSpeedPID, "SPEED_PID", body[Position3DSpeedPIDReq]},
-	{player.Request, ReqPosition3DPositionPID, "POSITION_PID", body[Position3DPositionPIDReq]},
-	{player.Request, ReqPosition3DSpeedProf, "SPEED_PROF", body[Position3DSpeedProfReq]},
+	{player.Request, ReqPosition3DSetOdom, "SET_ODOM", body[struct{ Pos Pose3D }]},
+	{player.Request, ReqPosition3DSpeedPID, "SPEED_PID", body[struct{ Kp, Ki, Kd float32 }]},
+	{player.Request, ReqPosition3DPositionPID, "POSITION_PID", body[struct{ Kp, Ki, Kd float32 }]},
+	{player.Request, ReqPosition3DSpeedProf, "SPEED_PROF", body[struct{ Speed, Acc float32 }]},
 }

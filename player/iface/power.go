@@ -28,13 +28,7 @@ type PowerData struct {
 	Charging int32   // -1 giving, 0 none, 1 receiving
 }
 
-// PowerChargepolicyConfig says what the charging circuit may do.
-type PowerChargepolicyConfig struct {
-	EnableInput  uint8 // 1: the battery may be charged
-	EnableOutput uint8 // 1: it may be drawn from
-}
-
 var powerMessages = []entry{
 	{player.Data, DataPowerState, "STATE", body[PowerData]},
-	{player.Request, ReqPowerSetChargingPolicy, "SET_CHARGING_POLICY", body[PowerChargepolicyConfig]},
+	{player.Request, ReqPowerSetChargingPolicy, "SET_CHARGING_POLICY", body[struct{ EnableInput, EnableOutput uint8 }]},
 }

@@ -49,23 +49,12 @@ type PTZGeom struct {
 	Size BBox3D // m
 }
 
-// PTZReqGeneric carries words of the driver's own protocol.
-type PTZReqGeneric struct {
-	Config []uint32
-}
-
-// PTZReqControlMode chooses how the head is controlled: PTZVelocityControl or
-// PTZPositionControl.
-type PTZReqControlMode struct {
-	Mode uint32 // PTZVelocityControl or PTZPositionControl
-}
-
 var ptzMessages = []entry{
 	{player.Data, DataPTZState, "STATE", body[PTZData]},
 	{player.Data, DataPTZGeom, "GEOM", body[PTZGeom]},
 	{player.Command, CmdPTZState, "STATE", body[PTZCmd]},
-	{player.Request, ReqPTZGeneric, "GENERIC", body[PTZReqGeneric]},
-	{player.Request, ReqPTZControlMode, "CONTROL_MODE", body[PTZReqControlMode]},
+	{player.Request, ReqPTZGeneric, "GENERIC", body[struct{ Config []uint32 }]},
+	{player.Request, ReqPTZControlMode, "CONTROL_MODE", body[struct{ Mode uint32 }]},
 	{player.Request, ReqPTZGeom, "GEOM", body[PTZGeom]},
 	{player.Request, ReqPTZStatus, "STATUS", body[PTZReqStatus]},
 }

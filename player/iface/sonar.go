@@ -20,14 +20,9 @@ type SonarGeom struct {
 	Poses []Pose3D // m, rad
 }
 
-// SonarPowerConfig switches the sonars.
-type SonarPowerConfig struct {
-	State uint8 // 1: on
-}
-
 var sonarMessages = []entry{
 	{player.Data, DataSonarRanges, "RANGES", body[SonarData]},
 	{player.Data, DataSonarGeom, "GEOM", body[SonarGeom]},
 	{player.Request, ReqSonarGetGeom, "GET_GEOM", body[SonarGeom]},
-	{player.Request, ReqSonarPower, "POWER", body[SonarPowerConfig]},
+	{player.Request, ReqSonarPower, "POWER", body[struct{ State uint8 }]},
 }

@@ -56,11 +56,6 @@ type WifiData struct {
 	AP         [32]uint8 // text, of the access point
 }
 
-// WifiMACReq asks for the MAC address of the interface.
-type WifiMACReq struct {
-	MAC string `xdr:"max=32"`
-}
-
 // WifiIWSpyAddrReq names a station to watch (IWSPY_ADD, IWSPY_DEL, IWSPY_PING).
 type WifiIWSpyAddrReq struct {
 	Address [32]uint8 // text, NUL-padded
@@ -68,7 +63,9 @@ type WifiIWSpyAddrReq struct {
 
 var wifiMessages = []entry{
 	{player.Data, DataWifiState, "STATE", body[WifiData]},
-	{player.Request, ReqWifiMAC, "MAC", body[WifiMACReq]},
+	{player.Request, ReqWifiMAC, "MAC", body[struct {
+		MAC string `xdr:"max=32"`
+	}]},
 	{player.Request, ReqWifiIWSpyAdd, "IWSPY_ADD", body[WifiIWSpyAddrReq]},
 	{player.Request, ReqWifiIWSpyDel, "IWSPY_DEL", body[WifiIWSpyAddrReq]},
 	{player.Request, ReqWifiIWSpyPing, "IWSPY_PING", body[WifiIWSpyAddrReq]},

@@ -49,11 +49,6 @@ type WSNPowerConfig struct {
 	Value   uint8 // 0: sleep, 1: wake
 }
 
-// WSNDatatypeConfig chooses raw (0) or calibrated (1) values.
-type WSNDatatypeConfig struct {
-	Value uint8 // 0: raw, 1: calibrated
-}
-
 // WSNDatafreqConfig sets how often a node sends.
 type WSNDatafreqConfig struct {
 	NodeID    int32   // -1: all
@@ -65,6 +60,6 @@ var wsnMessages = []entry{
 	{player.Data, DataWSNState, "STATE", body[WSNData]},
 	{player.Command, CmdWSNDevstate, "DEVSTATE", body[WSNCmd]},
 	{player.Request, ReqWSNPower, "POWER", body[WSNPowerConfig]},
-	{player.Request, ReqWSNDatatype, "DATATYPE", body[WSNDatatypeConfig]},
+	{player.Request, ReqWSNDatatype, "DATATYPE", body[struct{ Value uint8 }]},
 	{player.Request, ReqWSNDatafreq, "DATAFREQ", body[WSNDatafreqConfig]},
 }

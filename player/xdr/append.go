@@ -38,7 +38,7 @@ func (p *Plan) Size(v any) (int, error) {
 	}
 	n, e := p.size(at)
 	if e != nil {
-		e.Struct = typeName(p.typ)
+		e.Struct = p.typ.Name()
 		return 0, e
 	}
 	return n, nil
@@ -54,7 +54,7 @@ func (p *Plan) Append(dst []byte, v any) ([]byte, error) {
 	}
 	n, e := p.size(at)
 	if e != nil {
-		e.Struct = typeName(p.typ)
+		e.Struct = p.typ.Name()
 		return dst, e
 	}
 	from := len(dst)

@@ -20,7 +20,7 @@ func (p *Plan) Decode(body []byte, into any) error {
 		return err
 	}
 	if _, e := p.get(body, 0, at); e != nil {
-		e.Struct = typeName(p.typ)
+		e.Struct = p.typ.Name()
 		return e
 	}
 	return nil

@@ -2,22 +2,23 @@ package xdr
 
 import (
 	"fmt"
-	"reflect"
+	"strings"
 )
 
 // Error says which field of which struct does not fit its bytes.
 type Error struct {
-	Struct  string // the struct's name
+	Struct  string // the struct's name, "" if it has none
 	Field   string // the field's path, as in Geom.ElementPoses[3].Px
 	Offset  int    // of the field in the body, in bytes; -1 when encoding
 	Problem string // what is wrong and what was expected
 }
 
 func (e *Error) Error() string {
+	field := strings.TrimPrefix(e.Struct+"."+e.Field, ".")
 	if e.Offset < 0 {
-		return fmt.Sprintf("xdr: %s.%s: %s", e.Struct, e.Field, e.Problem)
+		return fmt.Sprintf("xdr: %s: %s", field, e.Problem)
 	}
-	return fmt.Sprintf("xdr: %s.%s at byte %d: %s", e.Struct, e.Field, e.Offset, e.Problem)
+	return fmt.Sprintf("xdr: %s at byte %d: %s", field, e.Offset, e.Problem)
 }
 
 func (s *step) short(at, have, need int) *Error {
@@ -46,12 +47,4 @@ func (s *step) inElement(e *Error, i int) *Error {
 
 func (p *Plan) errType(v any) error {
 	return fmt.Errorf("xdr: value of type %T, expected *%v that is not nil", v, p.typ)
-}
-
-// typeName is the struct's name without its package.
-func typeName(t reflect.Type) string {
-	if t.Name() == "" {
-		return t.String()
-	}
-	return t.Name()
 }
