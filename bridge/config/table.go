@@ -206,7 +206,7 @@ func (r *reader) table(path string, keys map[string]any, read func(*table)) {
 func kind(v any) string {
 	switch v := v.(type) {
 	case string:
-		return "the string " + strconv.Quote(shorten(v))
+		return "the string " + strconv.Quote(problem.Short(v))
 	case int64:
 		return "the integer " + strconv.FormatInt(v, 10)
 	case float64:
@@ -221,15 +221,6 @@ func kind(v any) string {
 		return "an array"
 	}
 	return fmt.Sprintf("a %T", v)
-}
-
-// shorten cuts long texts in messages.
-func shorten(s string) string {
-	const maxShown = 40
-	if r := []rune(s); len(r) > maxShown {
-		return string(r[:maxShown]) + "…"
-	}
-	return s
 }
 
 func asFloat(v any) (float64, bool) {

@@ -310,7 +310,7 @@ func (k *checks) tokens() {
 		if t.Name == "" {
 			k.say(key+".name", "is missing; expected a name")
 		} else if len(t.Name) > maxTokenName || !utf8.ValidString(t.Name) || strings.ContainsFunc(t.Name, unicode.IsControl) {
-			k.say(key+".name", fmt.Sprintf("%q is no name for a token: clients and their sessions belong to it; expected up to %d bytes of text without control characters", shorten(t.Name), maxTokenName))
+			k.say(key+".name", fmt.Sprintf("%q is no name for a token: clients and their sessions belong to it; expected up to %d bytes of text without control characters", problem.Short(t.Name), maxTokenName))
 		} else if other, twice := names[t.Name]; twice {
 			k.say(key+".name", fmt.Sprintf("%q is used twice; expected a name of its own (the other is %s)", t.Name, other))
 		}

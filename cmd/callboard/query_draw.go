@@ -156,12 +156,12 @@ func timeAxis(p *plot.Plot, first, last float64) (from float64) {
 
 // timeline draws when the conditions held.
 func (d *drawing) timeline(first, last float64) panel {
-	title := "when it held: " + shortened(d.texts[0], 90)
+	title := "when it held: " + cut(d.texts[0], 90)
 	if len(d.conditions) > 1 {
 		title = "when conditions held"
 		if len(d.conditions) <= 3 {
 			for i, name := range d.conditions {
-				title += fmt.Sprintf("%s %s: %s", map[bool]string{true: ":", false: ","}[i == 0], name, shortened(d.texts[i], 40))
+				title += fmt.Sprintf("%s %s: %s", map[bool]string{true: ":", false: ","}[i == 0], name, cut(d.texts[i], 40))
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func (d *drawing) timeline(first, last float64) panel {
 	names := make([]plot.Tick, len(rows))
 	for i, r := range rows {
 		y := float64(len(rows) - 1 - i)
-		names[i] = plot.Tick{Value: y, Label: shortened(r.name, 32)}
+		names[i] = plot.Tick{Value: y, Label: cut(r.name, 32)}
 		p.Add(bars{r.spans.all, from, y, r.ink})
 	}
 	p.Y.Tick.Marker = plot.ConstantTicks(names)
@@ -219,7 +219,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 
 // valuesOf draws a selected value over time, a line for each robot.
 func (d *drawing) valuesOf(i int, first, last float64) panel {
-	p := newPlot(shortened(d.values[i].name, 90))
+	p := newPlot(cut(d.values[i].name, 90))
 	from := timeAxis(p, first, last)
 	for k, r := range d.robots {
 		if len(r.series[i].dots) == 0 {
@@ -228,7 +228,7 @@ func (d *drawing) valuesOf(i int, first, last float64) panel {
 		l := line(r.series[i].dots, from, inkOf(k))
 		p.Add(l)
 		if len(d.robots) > 1 && k < 12 {
-			p.Legend.Add(shortened(r.name, 24), l)
+			p.Legend.Add(cut(r.name, 24), l)
 		}
 	}
 	if p.Y.Min > p.Y.Max {
@@ -282,7 +282,7 @@ func (d *drawing) paths() panel {
 			l := line(points, 0, pale(ink, 0.6))
 			p.Add(l)
 			if len(d.robots) > 1 && i < 12 {
-				p.Legend.Add(shortened(r.name, 24), l)
+				p.Legend.Add(cut(r.name, 24), l)
 			}
 		}
 		for c := range min(len(d.conditions), 8) {
@@ -293,7 +293,7 @@ func (d *drawing) paths() panel {
 		if len(d.conditions) == 1 {
 			name = "it held"
 		}
-		p.Legend.Add(shortened(name, 24), sample{inkOf(c + 1)})
+		p.Legend.Add(cut(name, 24), sample{inkOf(c + 1)})
 	}
 	square(p)
 	return panel{p, px(pathHigh), false}
@@ -347,12 +347,4 @@ type sample struct{ ink color.NRGBA }
 // Thumbnail implements plot.Thumbnailer.
 func (s sample) Thumbnail(c *draw.Canvas) {
 	c.DrawGlyph(draw.GlyphStyle{Color: s.ink, Radius: px(4), Shape: draw.CircleGlyph{}}, c.Center())
-}
-
-// shortened cuts a long text.
-func shortened(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }

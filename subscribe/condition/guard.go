@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"callboard/player/problem"
 	"callboard/subscribe/protocol"
 
 	"github.com/expr-lang/expr/ast"
@@ -185,14 +186,7 @@ var parseWords = []struct{ has, say string }{
 }
 
 // quoted returns a name as messages show it.
-func quoted(name string) string {
-	const maxShown = 40
-	if utf8.RuneCountInString(name) > maxShown {
-		r := []rune(name)
-		name = string(r[:maxShown]) + "…"
-	}
-	return "`" + name + "`"
-}
+func quoted(name string) string { return "`" + problem.Short(name) + "`" }
 
 // checkPattern refuses regular expressions that are wrong, or that would
 // compile to something large.
