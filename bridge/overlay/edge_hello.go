@@ -19,9 +19,10 @@ const (
 
 // resumed is what a hello says of a source.
 type resumed struct {
-	source BrokerID
-	stamp  Stamp
-	num    uint64
+	source  BrokerID
+	stamp   Stamp
+	num     uint64
+	foreign bool // it may have been given numbers of this broker's that this broker does not know
 }
 
 // hello attaches a client: it resumes its session, or begins another one. A
@@ -140,7 +141,7 @@ func (b *edge) readHello(h *Hello) (birth Session, nums []resumed, refusal *prot
 		if num > b.highest() {
 			return bad("num: %d of source %q is none that a broker gave; expected the seq of its last notification", num, clip(word))
 		}
-		nums = append(nums, resumed{source, stamp, num})
+		nums = append(nums, resumed{source, stamp, num, h.Foreign && source == b.cfg.ID})
 	}
 	slices.SortFunc(nums, func(a, b resumed) int {
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.stamp, b.stamp))
@@ -309,7 +310,7 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 		case at < 0: // the client has not been told of it yet, or of what it acknowledged last
 			in.told, in.resumed = in.buf.num, in.buf.num
 			b.goOn(s, in, before, change)
-		case in.key.Source == b.cfg.ID && nums[at].num > in.known():
+		case in.key.Source == b.cfg.ID && (nums[at].foreign || nums[at].num > in.known()):
 			b.dropKey(in) // numbers were given that the store has lost
 			b.forgotten(s, in.key, nums[at].num)
 		default:
@@ -332,12 +333,12 @@ func (b *edge) resume(s *session, nums []resumed, before Hash, change *SetChange
 			b.addInbox(s, in)
 		case r.source != b.cfg.ID:
 			b.subscribeFar(s, key, r.num, before, nil, nil)
-		case q != nil && !q.ended && s.local == nil && r.num <= q.outside:
+		case q != nil && !q.ended && s.local == nil && !r.foreign && r.num <= q.outside:
 			b.adopt(q, s, r.num, nil)
 			q.inbox.told, q.inbox.resumed = r.num, r.num
 			back = true
-		case r.num > 0 || r.stamp != b.source.present() || s.local != nil:
-			if q != nil && r.num > q.outside { // numbers were given that the store has lost
+		case r.foreign || r.num > 0 || r.stamp != b.source.present() || s.local != nil:
+			if q != nil && (r.foreign || r.num > q.outside) { // numbers were given that the store has lost
 				b.source.unsubscribe(q)
 			}
 			b.forgotten(s, key, r.num)

@@ -48,6 +48,7 @@ type Hello struct {
 	Away          *[]string         // robots that it was told are away; nil: it does not say
 	Window        *uint64           // of notifications, if the client asks for a smaller one than the broker's
 	Refused       []protocol.Error  // those listed that did not compile: told after welcome; they do not go on
+	Foreign       bool              // a broker with this one's id has served it, and this one does not know all that it gave: what is numbered here ends by a gap
 }
 
 // Subscribe asks for notifications. The condition has been compiled.

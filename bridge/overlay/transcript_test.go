@@ -205,7 +205,7 @@ func (s *script) subscription(d *datadriven.TestData, id string) *Subscription {
 }
 
 func (s *script) hello(d *datadriven.TestData, conn string) *Hello {
-	h := &Hello{Conn: s.conn(conn), Client: arg(d, "client"), Session: arg(d, "session"), Subscriptions: subs(arg(d, "subs"))}
+	h := &Hello{Conn: s.conn(conn), Client: arg(d, "client"), Session: arg(d, "session"), Subscriptions: subs(arg(d, "subs")), Foreign: d.HasArg("foreign")}
 	if n, err := strconv.ParseUint(arg(d, "attachment"), 10, 64); err == nil {
 		h.Attachment = &n
 	}

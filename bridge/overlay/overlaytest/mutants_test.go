@@ -1,17 +1,9 @@
 package overlaytest
 
 import (
-	"encoding/json"
-	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
+
+	"callboard/bridge/mutanttest"
 )
 
 // mutant is the overlay with one rule switched off or bent. survives says why
@@ -94,7 +86,7 @@ var mutants = []mutant{
 		from: "			r.known = max(r.known, h.Seq)\n", to: "",
 		survives: "the edge that has it tells so too; what it hands over would have to overtake what the source sends"},
 	{rule: "an old store: the client's hello tells of higher numbers", in: "edge.resume",
-		from: "nums[at].num > in.known():", to: "nums[at].num > in.buf.last:"},
+		from: "nums[at].num > in.known()):", to: "nums[at].num > in.buf.last):"},
 	{rule: "an old store: the present edge is told", in: "source.hearOf",
 		from: "		b.network.tell(r.down, &GoneMessage{Key: k, Stamp: b.stamp})\n", to: "",
 		survives: "haste only: its next refresh has no route, and its renewal is answered gone"},
@@ -432,139 +424,17 @@ var mutants = []mutant{
 }
 
 // TestMutantsFit: each mutant changes one place of the overlay as it is now.
-func TestMutantsFit(t *testing.T) {
-	places := declarations(t)
-	for _, m := range mutants {
-		p, found := places[m.in]
-		if !found {
-			t.Errorf("%s: there is no %s", m.rule, m.in)
-		} else if n := strings.Count(p.text, m.from); n != 1 {
-			t.Errorf("%s: %q is in %s %d times, expected once", m.rule, m.from, m.in, n)
-		}
-	}
-}
-
-// declaration is where something is declared: in a file of the overlay, from a byte
-// of it on.
-type declaration struct {
-	file string
-	at   int
-	text string
-}
-
-// declarations finds the overlay's functions, by receiver and name, and constants.
-func declarations(t *testing.T) map[string]declaration {
-	all := map[string]declaration{}
-	names, err := filepath.Glob(filepath.Join("..", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files := token.NewFileSet()
-		parsed, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range parsed.Decls {
-			from, to := files.Position(d.Pos()).Offset, files.Position(d.End()).Offset
-			p := declaration{file: name, at: from, text: string(text[from:to])}
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				all[nameOf(d)] = p
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					if v, ok := spec.(*ast.ValueSpec); ok {
-						all[v.Names[0].Name] = p
-					}
-				}
-			}
-		}
-	}
-	return all
-}
-
-// nameOf returns a function's name behind that of its receiver's type.
-func nameOf(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return f.Name.Name
-	}
-	of := f.Recv.List[0].Type
-	if pointer, ok := of.(*ast.StarExpr); ok {
-		of = pointer.X
-	}
-	return of.(*ast.Ident).Name + "." + f.Name.Name
-}
+func TestMutantsFit(t *testing.T) { mutanttest.Fit(t, "..", exported()) }
 
 // TestMutants sees that schedules or transcripts catch each mutant.
-// CALLBOARD_MUTANTS says how many schedules of each kind to try ("2000"), or
-// that and a part of the rules' names ("2000 L2").
 func TestMutants(t *testing.T) {
-	schedules, only, _ := strings.Cut(os.Getenv("CALLBOARD_MUTANTS"), " ")
-	if schedules == "" {
-		t.Skip("CALLBOARD_MUTANTS is not set")
-	}
-	for i, m := range mutants {
-		if !strings.Contains(m.rule, only) {
-			continue
-		}
-		t.Run(m.rule, func(t *testing.T) {
-			by, says := hunt(t, i, m, schedules)
-			switch {
-			case by == "" && m.survives == "":
-				t.Error("nothing catches it")
-			case by != "" && m.survives != "":
-				t.Errorf("%s catches it, but it is said to survive: %s", by, m.survives)
-			}
-			t.Logf("caught by %q: %s", by, says)
-		})
-	}
+	mutanttest.Hunt(t, "..", exported(), "TestTranscripts", "TestHardSeeds", "TestSchedules", "TestRoaming")
 }
 
-// hunt builds a mutant and runs the tests against it. It gives which one
-// failed first, and how.
-func hunt(t *testing.T, i int, m mutant, schedules string) (by, says string) {
-	dir := t.TempDir()
-	place := declarations(t)[m.in]
-	original, err := filepath.Abs(place.file)
-	if err != nil {
-		t.Fatal(err)
+// exported returns the mutants as mutanttest has them.
+func exported() (all []mutanttest.Mutant) {
+	for _, m := range mutants {
+		all = append(all, mutanttest.Mutant{Rule: m.rule, In: m.in, From: m.from, To: m.to, Survives: m.survives})
 	}
-	text, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-	end := place.at + len(place.text)
-	text = slices.Concat(text[:place.at], []byte(strings.Replace(place.text, m.from, m.to, 1)), text[end:])
-	mutated := filepath.Join(dir, filepath.Base(original))
-	if err := os.WriteFile(mutated, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	replace, _ := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, replace, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(dir, fmt.Sprintf("mutant%d.test", i))
-	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("it does not compile: %v\n%s", err, out)
-	}
-	for _, test := range []string{"TestTranscripts", "TestHardSeeds", "TestSchedules", "TestRoaming"} {
-		c := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "30m")
-		c.Env = append(os.Environ(), "CALLBOARD_SOAK="+schedules)
-		out, err := c.CombinedOutput()
-		if err == nil {
-			continue
-		}
-		for _, line := range strings.Split(string(out), "\n") {
-			if strings.Contains(line, "seed ") || strings.Contains(line, "panic:") || strings.Contains(line, "_test.go") {
-				return test, strings.TrimSpace(line)
-			}
-		}
-		return test, ""
-	}
-	return "", ""
+	return all
 }

@@ -232,7 +232,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	if records == nil {
 		c.keyOf[i] = map[overlay.Handle]overlay.Key{}
 	} else {
-		x.b.Step(c.now, &overlay.Restore{Records: keepAll(records)})
+		x.b.Step(c.now, &overlay.Restore{Records: KeepAll(records)})
 	}
 	c.step(i, &overlay.Start{StoreLost: lost})
 	if c.appeared[i] {
@@ -647,26 +647,6 @@ func carriesReadings(m overlay.Message) bool {
 		return true
 	}
 	return false
-}
-
-// keep copies a record that is valid until the next step only.
-func keep(r overlay.Record) overlay.Record {
-	g, ok := r.(*overlay.GivenRecord)
-	if !ok {
-		return r
-	}
-	return &overlay.GivenRecord{
-		Reading: copied(g.Reading),
-		At:      g.At, Hits: slices.Clone(g.Hits),
-	}
-}
-
-func keepAll(records []overlay.Record) []overlay.Record {
-	own := make([]overlay.Record, 0, len(records))
-	for _, r := range records {
-		own = append(own, keep(r))
-	}
-	return own
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -43,14 +43,14 @@ func (c *cluster) followAll() {
 	}
 	c.steps = func(x *broker, in overlay.Input) {
 		w := beside[x]
-		if again := own(in); w.twin != nil {
+		if again := Own(in); w.twin != nil {
 			w.twin.Step(c.now, again)
 		}
 		x.b.Step(c.now, in)
 		for _, r := range x.b.Records() {
 			w.standby.Step(c.now, &overlay.Restore{Records: []overlay.Record{keep(r)}})
 		}
-		if w.twin != nil && !same(x.b, w.twin) {
+		if w.twin != nil && !Same(x.b, w.twin) {
 			failf("at %s %s does:%s\nand its twin, which was restored record by record:%s", describeInput(in), x.name, does(x.b), does(w.twin))
 		}
 	}
@@ -66,34 +66,8 @@ func (c *cluster) follower(x *broker, records []overlay.Record) *overlay.Broker 
 	if err != nil {
 		failf("%v", err)
 	}
-	b.Step(c.now, &overlay.Restore{Records: keepAll(records)})
+	b.Step(c.now, &overlay.Restore{Records: KeepAll(records)})
 	return b
-}
-
-// own returns an input for a second broker: what it points to belongs to the first.
-func own(in overlay.Input) overlay.Input {
-	switch in := in.(type) {
-	case *overlay.Matched:
-		return &overlay.Matched{Hits: in.Hits, Reading: copied(in.Reading)}
-	case *overlay.FrameReceived:
-		return &overlay.FrameReceived{Neighbour: in.Neighbour, Session: in.Session, Messages: clone(in.Messages)}
-	}
-	return in
-}
-
-// same reports whether two brokers did the same in their last step.
-func same(a, b *overlay.Broker) bool {
-	of := func(b *overlay.Broker) digest {
-		d := newDigest
-		for _, r := range b.Records() {
-			d.all(r)
-		}
-		for _, o := range b.Outputs() {
-			d.all(o)
-		}
-		return d
-	}
-	return of(a) == of(b)
 }
 
 func does(b *overlay.Broker) (all string) {
