@@ -71,5 +71,6 @@ soak: ## the long runs: a network of processes for 5 minutes, huge worlds, a log
 	for seed in 1 2 3 4 5 6 7 8 9 10; do CALLBOARD_SEED=$$seed $(GO) test -timeout 30m -count 1 -v -run 'TestKills|TestAlike' ./clients/conformance || exit 1; done
 	CALLBOARD_SOAK=$$(( $(SOAK) / 100 )) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/multicast/multicasttest
 	CALLBOARD_DELIVERIES=30000000 $(GO) test -timeout 0 -count 1 -v -run TestNothingIsLost ./bridge/multicast/multicasttest
+	CALLBOARD_SOAK=100000 $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/standby/standbytest
 	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000
 	$(GO) test -timeout 0 -count 1 $(filter-out %/overlaytest %/cmd/callboard,$(PROPERTIES)) -args -rapid.checks=2000

@@ -56,6 +56,7 @@ var siblings = map[string]map[string]string{
 		"push/rosbridge":   "attach push/ros push/rosgraph",
 		"push/rosgraph":    "attach push/ros robots",
 		"spool":            "overlay",
+		"standby":          "overlay",
 	},
 	"clients": {
 		"go/examples/fleet":  "go",
@@ -99,7 +100,7 @@ var shared = map[string]string{
 }
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
-var pure = []string{"player/problem", "player/problem/lexer", "bridge/multicast", "bridge/overlay", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
+var pure = []string{"player/problem", "player/problem/lexer", "bridge/multicast", "bridge/overlay", "bridge/standby", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
 
 // impure are the packages that a pure room may not import.
 var impure = []string{"net", "os", "sync", "net/http", "log", "log/slog", "math/rand", "context"}
