@@ -259,6 +259,6 @@ func (m *Machine) onLease(x *Lease) {
 	case x.Newest > m.Term && !x.Newest.Of(m.cfg.Side):
 		m.stop()
 	case m.active.on && (m.terms.has(x.Newest) || x.Newest.Of(m.cfg.Side)):
-		m.active.lease = max(m.active.lease, x.Sent+overlay.Instant(m.cfg.TakeOverAfter)/2)
+		m.active.lease = max(m.active.lease, min(x.Sent, m.now)+overlay.Instant(m.cfg.TakeOverAfter)/2)
 	}
 }

@@ -96,6 +96,7 @@ type Stats struct {
 	Terms      [kinds]uint64 // begun here, by their ways
 	Given      uint64        // voices
 	Refused    uint64
+	Senseless  uint64 // messages that nobody can have sent who keeps the rules
 }
 
 // New makes a side that an earlier life has left so. It may have Outputs already.
@@ -153,9 +154,17 @@ func (m *Machine) Step(now overlay.Instant, in Input) {
 	case *Tick:
 		m.tick()
 	case *FromOther:
+		if !sane(in.Message) {
+			m.stats.Senseless++
+			break
+		}
 		m.heard[in.Line], m.dead = m.now, false
 		m.fromOther(in.Line, in.Message)
 	case *FromWitness:
+		if !sane(in.Message) {
+			m.stats.Senseless++
+			break
+		}
 		m.outer = m.now
 		m.fromWitness(in.Message)
 	case *Dead:

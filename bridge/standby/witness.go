@@ -27,8 +27,11 @@ func NewWitness(vote Vote, takeOverAfter overlay.Duration, now overlay.Instant) 
 // answer goes.
 func (w *Witness) Vote() Vote { return w.vote }
 
-// Receive answers a message of a side.
+// Receive answers a message of a side; nil: it has no answer.
 func (w *Witness) Receive(now overlay.Instant, from Side, message Message) Message {
+	if !sane(message) {
+		return nil
+	}
 	switch x := message.(type) {
 	case *Renew:
 		w.renew(now, from, x)
