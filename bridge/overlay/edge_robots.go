@@ -44,7 +44,7 @@ func (b *edge) unuse(id BrokerID) {
 
 func (b *edge) watch(v *roster) {
 	if b.network.reaches(v.broker) {
-		b.registry.watch(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked})
+		b.registry.watch(v.broker, &Watch{Version: v.version, Again: slices.Clone(v.again), Asked: v.asked}, v.heardOf())
 	}
 }
 
@@ -103,6 +103,15 @@ func (b *edge) watchAgain() {
 		if v := b.rosters[id]; v.users > 0 && id != b.cfg.ID {
 			b.watch(v)
 		}
+	}
+}
+
+// onKnown takes what a bulletin says of a source broker's robots, unless that broker
+// was out of reach: then it has to say itself that it is back, since the bulletin may
+// be of an earlier life.
+func (b *edge) onKnown(id BrokerID, m *Robots) {
+	if v := b.rosters[id]; v != nil && v.heardOf() {
+		b.onRobots(id, m)
 	}
 }
 

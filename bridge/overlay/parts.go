@@ -124,7 +124,7 @@ type edgeToRegistry interface {
 	lookUpAll([]*session) // of all, once a period
 	attached(*session)    // Whereabouts
 	left(*session)        // the session has ended here
-	watch(BrokerID, *Watch)
+	watch(id BrokerID, m *Watch, heardOf bool)
 	askOthers(of BrokerID) // Watch, of one that is out of reach
 
 	clientWith(id string) string
@@ -144,6 +144,7 @@ type registryToEdge interface {
 	appearedAt(SourceBroker, *robot)                          // Sources, of a new robot
 	attachedAt(client string, newest Epoch)                   // Sources, of a newer attachment
 	onRobots(BrokerID, *Robots)
+	onKnown(BrokerID, *Robots) // Robots, as a bulletin has them
 
 	here(client string) *session // whose client is here as far as is known
 }

@@ -52,7 +52,7 @@ func (b *central) clientWith(id string) string { return b.held.clientWith(id) }
 func (b *central) remembersNamed() bool { return true }
 
 // watch asks the source broker itself.
-func (b *central) watch(id BrokerID, m *Watch) { b.network.route(id, m) }
+func (b *central) watch(id BrokerID, m *Watch, _ bool) { b.network.route(id, m) }
 
 // askOthers asks all brokers in reach.
 func (b *central) askOthers(of BrokerID) {

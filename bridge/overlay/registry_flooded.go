@@ -113,7 +113,7 @@ func (b *flooded) onBulletin(from BrokerID, m *BulletinMessage) {
 	b.apply(e, m)
 	b.flood(m, from)
 	if e.statesVersion != before && b.network.reaches(e.broker) {
-		b.edge.onRobots(e.broker, e.robotsSince(before))
+		b.edge.onKnown(e.broker, e.robotsSince(before))
 	}
 }
 
@@ -363,7 +363,7 @@ func (b *flooded) tellStates() { b.stateNews = true }
 func (b *flooded) endStep() {
 	for _, id := range slices.Sorted(maps.Keys(b.watches)) {
 		if e := b.bulletins[id]; e != nil && e.statesVersion > 0 && b.network.reaches(id) {
-			b.edge.onRobots(id, e.robotsSince(b.watches[id]))
+			b.edge.onKnown(id, e.robotsSince(b.watches[id]))
 		}
 	}
 	clear(b.watches)
@@ -446,11 +446,11 @@ func (b *flooded) changedStates(m *BulletinMessage) {
 	b.applyStates(b.own, m)
 }
 
-// watch answers the edge at the end of the step; what it wants again it asks the
-// source broker for.
-func (b *flooded) watch(id BrokerID, m *Watch) {
+// watch answers the edge at the end of the step. A source broker that was out of
+// reach is asked itself, and for what is to be given again.
+func (b *flooded) watch(id BrokerID, m *Watch, heardOf bool) {
 	b.watches[id] = m.Version
-	if len(m.Again) > 0 {
+	if !heardOf || len(m.Again) > 0 {
 		b.network.route(id, m)
 	}
 }

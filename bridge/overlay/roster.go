@@ -25,6 +25,9 @@ type roster struct {
 	ask   bool         // at the end of this step
 }
 
+// heardOf reports whether its broker was in reach at the last period's end.
+func (v *roster) heardOf() bool { return v.missed <= 1 && !v.out }
+
 // known reports whether clients can be told by the roster.
 func (v *roster) known() bool { return v.version > 0 && !v.stale }
 

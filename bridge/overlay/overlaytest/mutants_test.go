@@ -383,6 +383,8 @@ var mutants = []mutant{
 		survives: "it is haste: the edge takes what has changed from the bulletin with the period"},
 	{rule: "D2: what has become of robots is looked at each period", in: "flooded.watch",
 		from: "	b.watches[id] = m.Version\n", to: ""},
+	{rule: "D2: who was out of reach says itself that it is back", in: "roster.heardOf",
+		from: "v.missed <= 1 && !v.out", to: "v != nil"},
 	{rule: "D2: not of those out of reach", in: "flooded.endStep",
 		from: "e.statesVersion > 0 && b.network.reaches(id) {", to: "e.statesVersion > 0 {"},
 	{rule: "D3: an edge that hears of a newer one closes", in: "flooded.place",
