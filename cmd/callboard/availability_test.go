@@ -64,10 +64,15 @@ func TestAvailability(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
+	t.Run("registry at one broker", func(t *testing.T) { testAvailability(t, false) })
+	t.Run("registry at every broker", func(t *testing.T) { testAvailability(t, true) })
+}
+
+func testAvailability(t *testing.T, every bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	n, err := processes.Start(ctx, processes.Config{
-		Dir: t.TempDir(), Brokers: 3, Sources: []int{2, 2}, Heartbeat: 300 * time.Millisecond, PlayerLinks: true,
+		Dir: t.TempDir(), Brokers: 3, Sources: []int{2, 2}, Heartbeat: 300 * time.Millisecond, PlayerLinks: true, Every: every,
 		Log: func(broker, line string) { t.Logf("%s says %s", broker, line) },
 	})
 	if err != nil {

@@ -68,6 +68,11 @@ func TestNetworkSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
+	t.Run("registry at one broker", func(t *testing.T) { testNetworkSoak(t, false) })
+	t.Run("registry at every broker", func(t *testing.T) { testNetworkSoak(t, true) })
+}
+
+func testNetworkSoak(t *testing.T, every bool) {
 	s := soakSettings(t)
 	t.Logf("seed %d", s.seed)
 	rng := rand.New(rand.NewPCG(s.seed, 1))
@@ -85,7 +90,7 @@ func TestNetworkSoak(t *testing.T) {
 		t.Logf("%7.3f "+format, append([]any{time.Since(began).Seconds()}, args...)...)
 	}
 	n, err := processes.Start(ctx, processes.Config{
-		Dir: t.TempDir(), Brokers: 6, Registry: 2, Sources: sources, Heartbeat: 500 * time.Millisecond,
+		Dir: t.TempDir(), Brokers: 6, Registry: 2, Every: every, Sources: sources, Heartbeat: 500 * time.Millisecond,
 		Inbox: processes.Inbox{Count: s.inbox},
 		Links: [][2]int{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {0, 5}, {1, 4}},
 		Log: func(broker, line string) {

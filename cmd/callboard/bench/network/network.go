@@ -7,6 +7,7 @@ package network
 
 import (
 	"callboard/bridge/benchtest"
+	"callboard/bridge/config"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,13 @@ type Config struct {
 	Links   [][2]int // pairs of brokers, from 0; default a row
 	// Sources says which broker reads each robot, from 0: the robots are r0, r1, …
 	Sources   []int
-	Registry  int           // the broker that holds the registry, from 0
-	Heartbeat time.Duration // default 1 s
-	Delay     time.Duration // of every link, each way; default none
-	Inbox     Inbox         // default the brokers' own limits
-	Beams     int           // of the robots' scans; default 20
+	Registry  int                // the broker that holds the registry, from 0
+	Every     bool               // instead each broker does
+	More      func(i int) string // TOML that the configuration of broker i has beside; nil: none
+	Heartbeat time.Duration      // default 1 s
+	Delay     time.Duration      // of every link, each way; default none
+	Inbox     Inbox              // default the brokers' own limits
+	Beams     int                // of the robots' scans; default 20
 	// PlayerLinks has brokers reach the robots' Player servers over proxies, so that
 	// robots can be cut off: Network.Player.
 	PlayerLinks bool
@@ -203,7 +206,11 @@ func (n *Network) toml(b *Broker) string {
 	c := &n.config
 	fmt.Fprintf(&t, "[broker]\nid = %q\nlisten = %q\nlinks = %q\ndata = %q\nheartbeat = %v\n",
 		b.Name, b.listen, b.links, filepath.Join(c.Dir, b.Name), c.Heartbeat.Seconds())
-	fmt.Fprintf(&t, "[registry]\nbroker = %q\n", n.brokers[c.Registry].Name)
+	if c.Every {
+		fmt.Fprintf(&t, "[registry]\nmode = %q\n", config.RegistryEvery)
+	} else {
+		fmt.Fprintf(&t, "[registry]\nbroker = %q\n", n.brokers[c.Registry].Name)
+	}
 	var inbox []string
 	for _, limit := range []struct {
 		name  string
@@ -228,6 +235,9 @@ func (n *Network) toml(b *Broker) string {
 			}
 			fmt.Fprintf(&t, "[[player]]\naddress = %q\nrobot = %q\n", address, RobotName(robot))
 		}
+	}
+	if c.More != nil {
+		t.WriteString(c.More(b.index))
 	}
 	return t.String()
 }
