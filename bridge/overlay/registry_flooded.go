@@ -39,7 +39,6 @@ type bulletin struct {
 	broker  BrokerID
 	stamp   Stamp
 	version uint64  // 0: nothing is known yet
-	wanted  uint64  // a version that there is
 	asked   bool    // a neighbour was asked for it in this period
 	heard   Instant // when there was a way to the broker last, as far as anybody knows who told of it
 
@@ -324,15 +323,6 @@ func (b *flooded) pass() {
 			b.forget(e)
 		}
 	}
-	for _, id := range b.network.reachable() { // what has been lost, or forgotten here and not there
-		e := b.bulletins[id]
-		if e == nil && len(b.bulletins) < maxBrokers {
-			e = b.bulletinOf(id)
-		}
-		if e != nil && (e.version == 0 || e.wanted > e.version) {
-			b.ask(e, b.network.path(id)[1])
-		}
-	}
 	b.forgetClaims()
 	if b.now-b.announced >= Instant(b.cfg.Inbox.Keep)/4 {
 		b.publish(&BulletinMessage{})
@@ -362,7 +352,7 @@ func (b *flooded) tellStates() { b.stateNews = true }
 // endStep answers the edge, and tells what is new here.
 func (b *flooded) endStep() {
 	for _, id := range slices.Sorted(maps.Keys(b.watches)) {
-		if e := b.bulletins[id]; e != nil && e.statesVersion > 0 && b.network.reaches(id) {
+		if e := b.bulletins[id]; e != nil && e.statesVersion > 0 {
 			b.edge.onKnown(id, e.robotsSince(b.watches[id]))
 		}
 	}
