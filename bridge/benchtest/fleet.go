@@ -23,33 +23,43 @@ import (
 // do not.
 const Near = "laser.min < 1"
 
-// Fleet is robots with a laser each, behind a Player server each.
+// Kinds are conditions for a mixed Fleet, one for each kind of robot.
+var Kinds = []string{Near, "sonar.min < 1", "position.x < 1"}
+
+// Fleet is robots with a device each, behind a Player server each.
 type Fleet struct {
-	scanners []*scanner
-	pipes    map[string]*server.PipeListener // by address
-	near     []byte
-	far      []byte
+	robots []*robot
+	pipes  map[string]*server.PipeListener // by address
 }
 
-// scanner is one robot's server and driver.
-type scanner struct {
+// kind is what a robot has: a device, what it answers when asked for its geometry,
+// and what it gives.
+type kind struct {
+	device    player.Addr
+	ask       uint8
+	geometry  any
+	data      uint8
+	near, far []byte
+}
+
+// robot is one robot's server and driver.
+type robot struct {
+	*kind
 	server    *server.Server
 	publisher server.Publisher
 }
 
-var laser = player.Addr{Interf: player.InterfaceLaser}
-
 // Devices implements server.Driver, as the methods below do.
-func (s *scanner) Devices() []server.DeviceInfo {
-	return []server.DeviceInfo{{Interf: laser.Interf, Driver: "canned"}}
+func (r *robot) Devices() []server.DeviceInfo {
+	return []server.DeviceInfo{{Interf: r.device.Interf, Driver: "canned"}}
 }
 
-func (s *scanner) Attach(p server.Publisher) { s.publisher = p }
-func (s *scanner) Open(player.Addr) error    { return nil }
-func (s *scanner) Close(player.Addr)         {}
-func (s *scanner) Handle(k *server.Call) {
-	if k.Header.Subtype == iface.ReqLaserGetGeom {
-		k.Ack(&iface.LaserGeom{Size: iface.BBox3D{Sw: 0.1, Sl: 0.1, Sh: 0.1}})
+func (r *robot) Attach(p server.Publisher) { r.publisher = p }
+func (r *robot) Open(player.Addr) error    { return nil }
+func (r *robot) Close(player.Addr)         {}
+func (r *robot) Handle(k *server.Call) {
+	if k.Header.Subtype == r.ask {
+		k.Ack(r.geometry)
 		return
 	}
 	k.Nack(nil)
@@ -73,26 +83,89 @@ func NewFleet(robots, beams int) (*Fleet, error) {
 
 // NewFleetOn makes robots that are served on listeners of the caller's.
 func NewFleetOn(robots, beams int, listen func(robot int) (net.Listener, error)) (*Fleet, error) {
+	scanner, err := scanning(beams)
+	if err != nil {
+		return nil, err
+	}
+	return newFleet(robots, []*kind{scanner}, listen)
+}
+
+// NewMixedFleetOn makes robots with a laser, a sonar and a position2d in turn: Kinds.
+func NewMixedFleetOn(robots, beams int, listen func(robot int) (net.Listener, error)) (*Fleet, error) {
+	scanner, err := scanning(beams)
+	if err != nil {
+		return nil, err
+	}
+	ringed, err := ranging()
+	if err != nil {
+		return nil, err
+	}
+	moved, err := moving()
+	if err != nil {
+		return nil, err
+	}
+	return newFleet(robots, []*kind{scanner, ringed, moved}, listen)
+}
+
+func newFleet(robots int, kinds []*kind, listen func(robot int) (net.Listener, error)) (*Fleet, error) {
 	f := &Fleet{}
-	var err error
-	if f.near, err = scan(beams, 0.5); err != nil {
-		return nil, err
-	}
-	if f.far, err = scan(beams, 5); err != nil {
-		return nil, err
-	}
 	for i := range robots {
 		l, err := listen(i)
 		if err != nil {
 			return nil, err
 		}
-		s := &scanner{}
-		if s.server, err = server.New(server.Config{Listener: l, Drivers: []server.Driver{s}}); err != nil {
+		r := &robot{kind: kinds[i%len(kinds)]}
+		if r.server, err = server.New(server.Config{Listener: l, Drivers: []server.Driver{r}}); err != nil {
 			return nil, err
 		}
-		f.scanners = append(f.scanners, s)
+		f.robots = append(f.robots, r)
 	}
 	return f, nil
+}
+
+var box = iface.BBox3D{Sw: 0.1, Sl: 0.1, Sh: 0.1}
+
+// scanning is a robot with a laser.
+func scanning(beams int) (*kind, error) {
+	k := &kind{device: player.Addr{Interf: player.InterfaceLaser}, ask: iface.ReqLaserGetGeom, geometry: &iface.LaserGeom{Size: box}, data: iface.DataLaserScan}
+	var err error
+	if k.near, err = scan(beams, 0.5); err != nil {
+		return nil, err
+	}
+	k.far, err = scan(beams, 5)
+	return k, err
+}
+
+// ranging is one with a ring of sonars.
+func ranging() (*kind, error) {
+	ring := make([]iface.Pose3D, 8)
+	for i := range ring {
+		ring[i].Pyaw = float64(i) * math.Pi / 4
+	}
+	k := &kind{device: player.Addr{Interf: player.InterfaceSonar}, ask: iface.ReqSonarGetGeom, geometry: &iface.SonarGeom{Poses: ring}, data: iface.DataSonarRanges}
+	ranges := func(nearest float32) ([]byte, error) {
+		return iface.Append(nil, &iface.SonarData{Ranges: []float32{5, 5, nearest, 5, 5, 5, 5, 5}})
+	}
+	var err error
+	if k.near, err = ranges(0.5); err != nil {
+		return nil, err
+	}
+	k.far, err = ranges(4)
+	return k, err
+}
+
+// moving is one that knows where it is.
+func moving() (*kind, error) {
+	k := &kind{device: player.Addr{Interf: player.InterfacePosition2D}, ask: iface.ReqPosition2DGetGeom, geometry: &iface.Position2DGeom{Size: box}, data: iface.DataPosition2DState}
+	at := func(x float64) ([]byte, error) {
+		return iface.Append(nil, &iface.Position2DData{Pos: iface.Pose2D{Px: x}})
+	}
+	var err error
+	if k.near, err = at(0.5); err != nil {
+		return nil, err
+	}
+	k.far, err = at(5)
+	return k, err
 }
 
 // scan encodes a scan with ranges from nearest to 2 m more, none of them round.
@@ -110,14 +183,14 @@ func address(robot int) string { return fmt.Sprintf("r%d:%d", robot, player.Defa
 // Run serves the robots until ctx ends.
 func (f *Fleet) Run(ctx context.Context) error {
 	group, serving := errgroup.WithContext(ctx)
-	for _, s := range f.scanners {
-		group.Go(func() error { return s.server.Run(serving) })
+	for _, r := range f.robots {
+		group.Go(func() error { return r.server.Run(serving) })
 	}
 	return group.Wait()
 }
 
 // Len is how many robots there are.
-func (f *Fleet) Len() int { return len(f.scanners) }
+func (f *Fleet) Len() int { return len(f.robots) }
 
 // Robot returns a robot's name.
 func (f *Fleet) Robot(robot int) string { return fmt.Sprintf("r%d", robot) }
@@ -133,9 +206,9 @@ func (f *Fleet) Dial(ctx context.Context, address string) (net.Conn, error) {
 
 // Addresses lists the addresses of the robots' servers.
 func (f *Fleet) Addresses() []string {
-	out := make([]string, len(f.scanners))
-	for i, s := range f.scanners {
-		out[i] = s.server.Addr().String()
+	out := make([]string, len(f.robots))
+	for i, r := range f.robots {
+		out[i] = r.server.Addr().String()
 	}
 	return out
 }
@@ -150,19 +223,20 @@ func (f *Fleet) Players() []config.Player {
 	return out
 }
 
-// Publish has a robot give a scan.
+// Publish has a robot give a reading.
 func (f *Fleet) Publish(robot int, near bool, time float64) {
-	body := f.far
+	r := f.robots[robot]
+	body := r.far
 	if near {
-		body = f.near
+		body = r.near
 	}
-	f.scanners[robot].publisher.PublishBody(laser, iface.DataLaserScan, time, body)
+	r.publisher.PublishBody(r.device, r.data, time, body)
 }
 
-// Dropped counts the scans that a server had no room for, or nobody to send to.
+// Dropped counts the readings that a server had no room for, or nobody to send to.
 func (f *Fleet) Dropped() (n uint64) {
-	for _, s := range f.scanners {
-		stats := s.server.Stats()
+	for _, r := range f.robots {
+		stats := r.server.Stats()
 		n += stats.QueueFull + stats.Closed
 	}
 	return n

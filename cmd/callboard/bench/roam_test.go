@@ -75,17 +75,33 @@ func TestRoamSimulator(t *testing.T) {
 	}
 }
 
+// With the registry at one broker and at every one, subscribes have their effect.
+func TestFirst(t *testing.T) {
+	got := map[string]float64{}
+	v := Values{"only": "", "most": 2, "samples": 12, "rate": 200.0}
+	if err := runFirst(t.Context(), v, servingTest, func(r Result) { got[r.Case+": "+r.Metric+" "+r.Unit] = r.Value }); err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range []string{"one", "every"} {
+		for _, programs := range []int{3, 6} {
+			between(t, got, fmt.Sprintf("registry at %s broker, %d programs: subscribe to first event, p50 ms", where, programs), 0.01, 5000)
+		}
+	}
+}
+
+// servingTest makes a broker of this program.
+func servingTest(file string) (*exec.Cmd, error) {
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "CALLBOARD_TEST_CONFIG="+file)
+	return c, nil
+}
+
 // Through processes nothing is lost, and moves cost what they do in the simulator.
 func TestRoamProcesses(t *testing.T) {
 	got := map[string]float64{}
 	v := roamValues(Values{"brokers": 3, "programs": 4, "notifications": 2400, "delay": 5 * time.Millisecond, "rate": 200.0})
-	command := func(file string) (*exec.Cmd, error) {
-		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), "CALLBOARD_TEST_CONFIG="+file)
-		return c, nil
-	}
 	short := []roamCase{{name: "often", share: 1.5}, {name: "absent", share: 1, away: 200 * time.Millisecond}}
-	if err := roamThrough(t.Context(), v, command, short, func(r Result) { got[r.Case+": "+r.Metric+" "+r.Unit] = r.Value }); err != nil {
+	if err := roamThrough(t.Context(), v, servingTest, short, func(r Result) { got[r.Case+": "+r.Metric+" "+r.Unit] = r.Value }); err != nil {
 		t.Fatal(err)
 	}
 	between(t, got, "processes, often: moves 1", 1, 1000)

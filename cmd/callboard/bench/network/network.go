@@ -32,6 +32,7 @@ type Config struct {
 	Delay     time.Duration      // of every link, each way; default none
 	Inbox     Inbox              // default the brokers' own limits
 	Beams     int                // of the robots' scans; default 20
+	Mixed     bool               // robots of benchtest.Kinds in turn, instead of scanners
 	// PlayerLinks has brokers reach the robots' Player servers over proxies, so that
 	// robots can be cut off: Network.Player.
 	PlayerLinks bool
@@ -94,7 +95,7 @@ func Start(ctx context.Context, c Config) (*Network, error) {
 
 func (n *Network) start(ctx context.Context) error {
 	var err error
-	if n.Robots, err = newRobots(len(n.config.Sources), n.config.Beams); err != nil {
+	if n.Robots, err = newRobots(len(n.config.Sources), n.config.Beams, n.config.Mixed); err != nil {
 		return err
 	}
 	for i := range n.config.Brokers {

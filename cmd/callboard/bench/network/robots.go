@@ -24,8 +24,12 @@ type Robots struct {
 // RobotName is the name of a robot.
 func RobotName(robot int) string { return fmt.Sprint("r", robot) }
 
-func newRobots(n, beams int) (*Robots, error) {
-	fleet, err := benchtest.NewFleetOn(n, beams, func(int) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
+func newRobots(n, beams int, mixed bool) (*Robots, error) {
+	fleetOn := benchtest.NewFleetOn
+	if mixed {
+		fleetOn = benchtest.NewMixedFleetOn
+	}
+	fleet, err := fleetOn(n, beams, func(int) (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") })
 	if err != nil {
 		return nil, err
 	}
