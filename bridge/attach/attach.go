@@ -81,7 +81,8 @@ type Speaker interface {
 	// message is valid during the call. An error says that it makes no sense
 	// (the client is told, and the connection goes on), or is ErrTooLarge.
 	Receive(ctx context.Context, binary bool, message []byte) error
-	// Notify says what a notification says, by as many messages as it takes.
+	// Notify says what a notification says, by as many messages as it takes, also
+	// none. Like Send it must not wait.
 	Notify(to Messages, n *protocol.Notify)
 	// Send does the same for what Outbox.Send takes.
 	Send(to Messages, m any)

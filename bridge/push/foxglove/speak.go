@@ -104,8 +104,8 @@ func (c *client) Send(to attach.Messages, m any) {
 				c.latched(to, sub)
 			}
 		}
-	case *rosgraph.Pose:
-		c.truth(to, m)
+	case *rosgraph.Moved:
+		c.truth(to, m.Robot)
 	case *protocol.Subscribed:
 		c.taken(to, write, m)
 	case *protocol.Error:
@@ -151,10 +151,14 @@ func (c *client) latched(to attach.Messages, sub *subscription) {
 }
 
 // truth says where a simulation has a robot. mu is held.
-func (c *client) truth(to attach.Messages, p *rosgraph.Pose) {
+func (c *client) truth(to attach.Messages, robot string) {
+	p := c.member.Truth(robot)
+	if p == nil {
+		return
+	}
 	for _, sub := range c.subs {
-		if t := sub.channel.topic; t != nil && t.Use == rosgraph.Truth && t.Robot.Name == p.Robot {
-			r := ros.Reading{Prefix: c.member.Frames(p.Robot), Time: p.Time}
+		if t := sub.channel.topic; t != nil && t.Use == rosgraph.Truth && t.Robot.Name == robot {
+			r := ros.Reading{Prefix: c.member.Frames(robot), Time: p.Time}
 			data(to, sub.id, ros.StampOf(p.Time).Nanoseconds(), ros.AppendTruth(nil, ros.ROS1, &r, p.At, p.Velocity))
 		}
 	}

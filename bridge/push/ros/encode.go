@@ -173,12 +173,20 @@ func (e *Encoder) Int(name string, bytes int, v int64) {
 	}
 }
 
-// Uint8 writes a uint8; Uint32, Int32 and so on write theirs.
-func (e *Encoder) Uint8(name string, v uint8)   { e.Int(name, 1, int64(v)) }
+// Uint8 writes a uint8.
+func (e *Encoder) Uint8(name string, v uint8) { e.Int(name, 1, int64(v)) }
+
+// Uint16 writes a uint16.
 func (e *Encoder) Uint16(name string, v uint16) { e.Int(name, 2, int64(v)) }
+
+// Uint32 writes a uint32.
 func (e *Encoder) Uint32(name string, v uint32) { e.Int(name, 4, int64(v)) }
-func (e *Encoder) Int8(name string, v int8)     { e.Int(name, 1, int64(v)) }
-func (e *Encoder) Int32(name string, v int32)   { e.Int(name, 4, int64(v)) }
+
+// Int8 writes an int8.
+func (e *Encoder) Int8(name string, v int8) { e.Int(name, 1, int64(v)) }
+
+// Int32 writes an int32.
+func (e *Encoder) Int32(name string, v int32) { e.Int(name, 4, int64(v)) }
 
 // Float32 writes a float32.
 func (e *Encoder) Float32(name string, v float32) {
@@ -275,7 +283,8 @@ func (e *Encoder) Time(name string, t Stamp) {
 	e.u32(t.Nsec)
 }
 
-// Raw writes an array's bytes that are the same in all formats but JSON.
+// counted writes what stands before an array's bytes, which are the same in all
+// formats but JSON.
 func (e *Encoder) counted(name string, tag byte, n, size int, fixed bool) {
 	e.name(name)
 	switch e.format {

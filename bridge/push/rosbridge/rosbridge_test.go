@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -246,4 +247,46 @@ func FuzzReceive(f *testing.F) {
 		}
 		s.End()
 	})
+}
+
+// TestEvents: what becomes of robots, and what is lost, is told on the topics that
+// are for that; a loss as a status too, with the number.
+func TestEvents(t *testing.T) {
+	n := &nobody{grant: attach.Grant{Subscribe: true}}
+	s := New(rosgraph.New(rosgraph.Config{Broker: robots{}}), 100).Attach(t.Context(), n, "")
+	for _, topic := range []string{"/rosout", "/callboard/status"} {
+		if err := s.Receive(t.Context(), false, []byte(`{"op":"subscribe","topic":"`+topic+`"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := uint64(9)
+	for _, tt := range []struct {
+		m    any
+		want []string
+	}{
+		{&protocol.Robot{Robot: "r0", State: protocol.RobotAway}, []string{`"msg":"robot r0 is away"`, `\"state\":\"away\"`}},
+		{&protocol.Gap{Source: "b1", From: 5, To: &to, Why: "too slow"}, []string{`"op":"status","level":"error","msg":"5 readings were dropped: too slow"`, `"msg":"5 readings were dropped: too slow"`, `\"from\":5`}},
+	} {
+		var p book
+		s.Send(&p, tt.m)
+		slices.Sort(p.all)
+		for _, want := range tt.want {
+			if !slices.ContainsFunc(p.all, func(text string) bool { return strings.Contains(text, want) }) {
+				t.Errorf("%q, expected %s", p.all, want)
+			}
+		}
+		if len(p.all) != len(tt.want) {
+			t.Errorf("%q, expected %d messages", p.all, len(tt.want))
+		}
+	}
+	s.End()
+}
+
+// book keeps all that is written.
+type book struct{ all []string }
+
+func (b *book) Begin(bool) []byte { return nil }
+func (b *book) End(text []byte)   { b.all = append(b.all, string(text)) }
+func (b *book) EndWith(text, shared, tail []byte) {
+	b.End(append(append(text, shared...), tail...))
 }

@@ -180,8 +180,8 @@ func (c *client) Send(to attach.Messages, m any) {
 			}
 			c.latched(to, s, false)
 		}
-	case *rosgraph.Pose:
-		c.truth(to, m)
+	case *rosgraph.Moved:
+		c.truth(to, m.Robot)
 	case *protocol.Error:
 		c.failed(to, m)
 	case *protocol.Robot:
@@ -215,13 +215,17 @@ func (c *client) latched(to attach.Messages, s *stream, begun bool) {
 }
 
 // truth says where a simulation has a robot.
-func (c *client) truth(to attach.Messages, p *rosgraph.Pose) {
+func (c *client) truth(to attach.Messages, robot string) {
+	p := c.member.Truth(robot)
+	if p == nil {
+		return
+	}
 	for _, s := range c.streams {
-		if s.topic == nil || s.topic.Use != rosgraph.Truth || s.topic.Robot.Name != p.Robot {
+		if s.topic == nil || s.topic.Use != rosgraph.Truth || s.topic.Robot.Name != robot {
 			continue
 		}
 		f := s.compression.format()
-		r := ros.Reading{Prefix: c.member.Frames(p.Robot), Time: p.Time}
+		r := ros.Reading{Prefix: c.member.Frames(robot), Time: p.Time}
 		c.say(to, s, f, ros.AppendTruth(nil, f, &r, p.At, p.Velocity))
 	}
 }

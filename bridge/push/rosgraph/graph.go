@@ -63,7 +63,8 @@ type Graph struct {
 const (
 	freshFor    = time.Second     // what the broker said is true for so long
 	refreshTime = 3 * time.Second // in which it must say it
-	loadFactor  = 20              // it is asked for a twentieth of the time at most
+	loadFactor  = 20              // it is asked for a twentieth of the time at most,
+	maxRest     = 5 * time.Second // but not more seldom than this
 )
 
 // everything is the grant for what the graph asks by itself.
@@ -110,7 +111,7 @@ func (g *Graph) Run(ctx context.Context) error {
 		}
 		began := time.Now()
 		g.refresh(ctx)
-		timer.Reset(max(freshFor, loadFactor*time.Since(began)))
+		timer.Reset(min(max(freshFor, loadFactor*time.Since(began)), maxRest))
 	}
 }
 

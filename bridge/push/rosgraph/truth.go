@@ -16,22 +16,43 @@ import (
 
 // truth is that of one robot.
 type truth struct {
-	watchers map[*Member]struct{}
+	watchers map[*Member]*watching
 	asking   bool
 	time     float64 // s, Player's: of the odometry that came last
 	asked    bool    // some came meanwhile
 	last     *Pose
 }
 
-// Pose tells a Speaker where a simulation has a robot.
+// watching is a member that wants it. Of poses that wait for a slow client only
+// the newest is kept.
+type watching struct {
+	newest *Pose
+	asked  bool // a Moved is on its way to the member's Speaker
+}
+
+// Pose is where a simulation has a robot.
 type Pose struct {
-	Robot        string
 	Time         float64 // s, Player's
 	At, Velocity player.Pose
 }
 
+// Moved tells a Speaker that there is a new Pose, which Member.Truth returns.
+type Moved struct{ Robot string }
+
 // Op names it for metrics.
-func (*Pose) Op() string { return "pose" }
+func (*Moved) Op() string { return "moved" }
+
+// Truth returns where the simulation has a robot, nil if that is not known.
+func (m *Member) Truth(robot string) *Pose {
+	g := m.graph
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t := g.truths[robot]; t != nil && t.watchers[m] != nil {
+		t.watchers[m].asked = false
+		return t.watchers[m].newest
+	}
+	return nil
+}
 
 // poseTime is how long a simulation may take to answer.
 const poseTime = 500 * time.Millisecond
@@ -51,20 +72,21 @@ func (g *Graph) pose(ctx context.Context, robot string) (player.Pose, error) {
 	return player.Pose{X: *at.X, Y: *at.Y, Yaw: *at.Yaw}, nil
 }
 
-// WatchTruth has the robot's pose sent to the member, as a Pose, or no longer.
+// WatchTruth has the member told where the simulation has a robot, or no longer.
 func (m *Member) WatchTruth(robot string, on bool) {
 	g := m.graph
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.truths[robot]
 	if t == nil {
-		t = &truth{watchers: map[*Member]struct{}{}}
+		t = &truth{watchers: map[*Member]*watching{}}
 		g.truths[robot] = t
 	}
-	if on {
-		t.watchers[m] = struct{}{}
-	} else {
+	switch {
+	case !on:
 		delete(t.watchers, m)
+	case t.watchers[m] == nil:
+		t.watchers[m] = &watching{}
 	}
 }
 
@@ -104,14 +126,14 @@ func (g *Graph) askTruth(robot string, t *truth) {
 		g.mu.Unlock()
 		at, err := g.pose(g.context, robot)
 		if err == nil {
-			g.tellTruth(t, &Pose{Robot: robot, Time: time, At: at})
+			g.tellTruth(t, robot, &Pose{Time: time, At: at})
 		}
 	}
 }
 
 // tellTruth tells the members, with the velocity that the difference is, as
 // stage_ros tells it.
-func (g *Graph) tellTruth(t *truth, p *Pose) {
+func (g *Graph) tellTruth(t *truth, robot string, p *Pose) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if last := t.last; last != nil && p.Time > last.Time {
@@ -119,7 +141,11 @@ func (g *Graph) tellTruth(t *truth, p *Pose) {
 		p.Velocity = player.Pose{X: (p.At.X - last.At.X) / d, Y: (p.At.Y - last.At.Y) / d, Yaw: ros.Turn(p.At.Yaw-last.At.Yaw) / d}
 	}
 	t.last = p
-	for m := range t.watchers {
-		m.Conn.Send(p)
+	for m, w := range t.watchers {
+		w.newest = p
+		if !w.asked {
+			w.asked = true
+			m.Conn.Send(&Moved{robot})
+		}
 	}
 }
