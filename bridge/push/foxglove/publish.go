@@ -22,8 +22,11 @@ type publication struct {
 // that name.
 const subscribeTopic = "/callboard/subscribe"
 
-// maxPublications is how many channels a client may advertise.
-const maxPublications = 1000
+// A client may advertise so many channels, with so many bytes of a topic's name.
+const (
+	maxPublications = 1000
+	maxTopic        = 4096
+)
 
 // advertise notes what the client is going to publish. Lichtblick advertises, and
 // takes back, what it may publish some time: that is no mistake.
@@ -33,6 +36,8 @@ func (c *client) advertise(id uint32, topic, encoding, schema string) error {
 		return fmt.Errorf("Unsupported encoding %.32q of channel %d; expected json or ros1", encoding, id)
 	case len(c.published) >= maxPublications && c.published[id] == nil:
 		return fmt.Errorf("Too many channels are advertised; expected at most %d", maxPublications)
+	case len(topic) > maxTopic:
+		return fmt.Errorf("The topic of channel %d has %d bytes; expected at most %d", id, len(topic), maxTopic)
 	case c.published[id] != nil:
 		return fmt.Errorf("Channel %d was advertised already", id)
 	}

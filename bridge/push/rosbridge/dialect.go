@@ -49,12 +49,15 @@ type client struct {
 	// Of Receive:
 	fragments  fragments
 	advertised map[string]*advertisement // by topic, as spelled
+	adverts    int                       // ids of them
 	numbers    int                       // of subscriptions at the broker so far
 
 	mu        sync.Mutex
 	member    *rosgraph.Member         // nil until it is known who the client is
 	streams   map[string]*stream       // by name, as spelled
 	asked     map[string]*subscription // by id at the broker
+	kept      int                      // bytes of what the client calls its subscriptions
+	held      int                      // bytes of messages that wait for their time
 	count     uint64                   // of notifications
 	republish republisher
 	level     level  // of the status messages that the client wants

@@ -10,7 +10,7 @@ import (
 	"callboard/bridge/push/rosgraph"
 )
 
-// maxAdvertised is how many topics a client may advertise.
+// maxAdvertised is how many advertisements a client may have.
 const maxAdvertised = 1000
 
 // advertisement is a topic that the client has said it publishes on.
@@ -40,8 +40,8 @@ func (c *client) advertise(m message) error {
 	switch {
 	case a != nil && a.kind != kind:
 		return wrong("type: %q; topic %s was advertised as %s", word, topic, a.kind.Name)
-	case a == nil && (len(c.advertised) == maxAdvertised || len(topic) > maxText):
-		return wrong("%d topics are advertised; expected fewer, with names of at most %d characters", len(c.advertised), maxText)
+	case c.adverts >= maxAdvertised || len(topic) > maxText || len(m.id()) > maxID:
+		return wrong("%d advertisements; expected fewer, names of at most %d bytes, and ids of %d", c.adverts, maxText, maxID)
 	case a == nil:
 		if c.advertised == nil {
 			c.advertised = map[string]*advertisement{}
@@ -49,10 +49,10 @@ func (c *client) advertise(m message) error {
 		a = &advertisement{kind: kind, ids: map[string]bool{}}
 		c.advertised[topic] = a
 	}
-	if len(a.ids) == maxAdvertised {
-		return wrong("topic %s was advertised %d times; expected fewer", topic, len(a.ids))
+	if !a.ids[string(m.id())] {
+		a.ids[string(m.id())] = true
+		c.adverts++
 	}
-	a.ids[string(m.id())] = true
 	return nil
 }
 
@@ -74,11 +74,13 @@ func (c *client) unadvertise(ctx context.Context, m message) error {
 	if a == nil {
 		return nil
 	}
+	before := len(a.ids)
 	if m.id() != nil && a.ids[string(m.id())] {
 		delete(a.ids, string(m.id()))
 	} else {
 		clear(a.ids)
 	}
+	c.adverts -= before - len(a.ids)
 	if len(a.ids) > 0 {
 		return nil
 	}

@@ -24,6 +24,7 @@ const (
 	republishing     = "tf" // the id of its subscription at the broker
 	maxRepublished   = 64   // goals and topics of a client
 	maxSources       = 256  // frames of one
+	maxFrameName     = 256  // bytes
 	maxFrames        = 10_000
 )
 
@@ -62,6 +63,11 @@ func newWanted(m ros.Message) (*wanted, error) {
 	if len(w.sources) > maxSources || !ros.Finite(w.angle, w.length, rate) || rate < 0 {
 		return nil, wrong("%d source frames, thresholds %v and %v, rate %v; expected at most %d, and finite numbers", len(w.sources), w.angle, w.length, rate, maxSources)
 	}
+	for _, name := range append(w.sources, w.target) {
+		if len(name) > maxFrameName {
+			return nil, wrong("the name of a frame has %d bytes; expected at most %d", len(name), maxFrameName)
+		}
+	}
 	if rate > 0 {
 		w.period = time.Duration(min(1/rate, 3600) * float64(time.Second))
 	}
@@ -81,7 +87,9 @@ func (c *client) republishGoal(ctx context.Context, topic string, m message) err
 		if err != nil {
 			return err
 		}
-		w.goal = goal.Text("goal_id", "id")
+		if w.goal = goal.Text("goal_id", "id"); len(w.goal) > maxID {
+			return wrong("the id of a goal has %d bytes; expected at most %d", len(w.goal), maxID)
+		}
 		w.stamp, _ = goal.At("goal_id", "stamp").(ros.Stamp)
 		return c.addRepublished(ctx, w)
 	case "cancel":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func TestThrottle(t *testing.T) {
 		{300 * time.Millisecond, 1, []int{0, 3, 6, 9, 12}},
 		{50 * time.Millisecond, 0, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 	} {
-		s := &stream{settings: settings{throttle: tt.throttle, queue: tt.queue}}
+		s := &stream{settings: settings{throttle: tt.throttle, queue: tt.queue}, held: new(int)}
 		got, times := at10Hz(s, 13)
 		if tt.queue == 3 { // late by up to three periods, but each later than the one before, by the period
 			if len(got) < 4 || got[0] != 0 {
@@ -93,7 +94,7 @@ func TestThrottle(t *testing.T) {
 // TestMerge: of several subscriptions of a topic the least throttle, queue and
 // fragment count, and the strongest compression; without one of them, the rest's.
 func TestMerge(t *testing.T) {
-	s := &stream{subs: map[string]*subscription{
+	s := &stream{held: new(int), subs: map[string]*subscription{
 		"a": {settings: settings{throttle: 500, compression: png, fragment: 0, queue: 5}},
 		"b": {settings: settings{throttle: 250, compression: cbor, fragment: 300, queue: 2}},
 	}}
@@ -106,6 +107,74 @@ func TestMerge(t *testing.T) {
 	if want := (settings{throttle: 500, queue: 5, compression: png}); s.settings != want {
 		t.Errorf("got %+v, expected %+v", s.settings, want)
 	}
+}
+
+// TestHeld: however many messages may wait, they take no more than their share of
+// memory, and the newest waits.
+func TestHeld(t *testing.T) {
+	s, now := &stream{settings: settings{throttle: time.Hour, queue: maxQueue}, held: new(int)}, time.Unix(1000, 0)
+	for i := range 100 {
+		s.take(queued{body: make([]byte, 100_000+i)}, now)
+	}
+	if newest := s.queued[len(s.queued)-1]; *s.held > maxHeld || len(newest.body) != 100_099 {
+		t.Errorf("%d bytes wait, the newest has %d", *s.held, len(newest.body))
+	}
+	for len(s.queued) > 0 {
+		s.due(now)
+	}
+	if *s.held != 0 {
+		t.Errorf("%d bytes are counted, and none wait", *s.held)
+	}
+}
+
+// TestBounds: what a client calls its things is bounded.
+func TestBounds(t *testing.T) {
+	n := &nobody{grant: attach.Grant{Subscribe: true, Command: true}}
+	s := New(rosgraph.New(rosgraph.Config{Broker: robots{}}), 100_000).Attach(t.Context(), n, "")
+	say := func(format string, args ...any) string {
+		t.Helper()
+		n.sent = nil
+		if err := s.Receive(t.Context(), false, fmt.Appendf(nil, format, args...)); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range n.sent {
+			if m, ok := m.(*said); ok {
+				return string(m.text)
+			}
+		}
+		return ""
+	}
+	long := strings.Repeat("x", 400)
+	for what, format := range map[string]string{
+		"subscriptions":  `{"op":"subscribe","id":"%s%d","topic":"/a/%[2]d","type":"std_msgs/String"}`,
+		"advertisements": `{"op":"advertise","id":"%s%d","topic":"/a","type":"std_msgs/String"}`,
+		"goals":          `{"op":"publish","topic":"/tf2_web_republisher/goal","msg":{"goal_id":{"id":"%s%d"}}}`,
+	} {
+		refused := 0
+		for i := range 3000 {
+			if answer := say(format, long, i); answer != "" {
+				refused++
+			}
+		}
+		if refused == 0 || refused == 3000 {
+			t.Errorf("%d of 3000 %s were refused", refused, what)
+		}
+	}
+	for _, format := range []string{
+		`{"op":"subscribe","id":"%s","topic":"/odom"}`, `{"op":"advertise","id":"%s","topic":"/b","type":"std_msgs/String"}`,
+		`{"op":"publish","topic":"/tf2_web_republisher/goal","msg":{"goal":{"target_frame":"%s"}}}`, `{"op":"subscribe","topic":"/%s%[1]s%[1]s%[1]s%[1]s"}`,
+	} {
+		if answer := say(format, strings.Repeat("y", 1000)); !strings.Contains(answer, "expected") {
+			t.Errorf("%s: %q", format, answer)
+		}
+	}
+	if answer := say(`{"op":"unsubscribe","topic":"/a/1"}`); answer != "" {
+		t.Errorf("got %s", answer)
+	}
+	if answer := say(`{"op":"subscribe","id":"again","topic":"/a/1","type":"std_msgs/String"}`); answer != "" {
+		t.Errorf("after one went there is no room: %s", answer)
+	}
+	s.End()
 }
 
 func TestFragments(t *testing.T) {

@@ -58,8 +58,10 @@ type subscription struct {
 	broker   string
 	stream   *stream
 	settings settings
-	said     bool // the client was told of an overload
 }
+
+// bytes is how much is kept of what the client calls it.
+func (s *subscription) bytes() int { return len(s.id) + len(s.stream.name) }
 
 // stream is what comes of one topic: once, whatever the number of subscriptions
 // to it.
@@ -75,6 +77,7 @@ type stream struct {
 	count  uint64 // of the notification that was told last
 	last   time.Time
 	queued []queued
+	held   *int // bytes of what waits in all streams of the client
 	timer  *time.Timer
 	latest []byte         // of a latched topic, as it was written last
 	format ros.Format     // of it
@@ -97,9 +100,17 @@ func (s *stream) settle() {
 			s.settings = s.settings.merge(sub.settings)
 		}
 	}
-	if len(s.queued) > s.queue {
-		s.queued = s.queued[len(s.queued)-s.queue:]
+	for len(s.queued) > s.queue {
+		s.first()
 	}
+}
+
+// first takes the oldest of what waits.
+func (s *stream) first() queued {
+	q := s.queued[0]
+	*s.held -= len(q.body)
+	s.queued = append(s.queued[:0], s.queued[1:]...)
+	return q
 }
 
 // take takes a message: it is to be sent now, or waits, for the returned time if
@@ -113,10 +124,13 @@ func (s *stream) take(q queued, now time.Time) (send bool, wait time.Duration) {
 	if s.queue == 0 {
 		return false, 0
 	}
-	if s.queued = append(s.queued, q); len(s.queued) > s.queue {
-		s.queued = append(s.queued[:0], s.queued[1:]...)
+	began := len(s.queued) == 0
+	s.queued = append(s.queued, q)
+	*s.held += len(q.body)
+	for len(s.queued) > 1 && (len(s.queued) > s.queue || *s.held > maxHeld) {
+		s.first()
 	}
-	if len(s.queued) == 1 {
+	if began {
 		wait = max(due.Sub(now), time.Nanosecond)
 	}
 	return false, wait
@@ -128,8 +142,7 @@ func (s *stream) due(now time.Time) (q queued, ok bool, wait time.Duration) {
 	if len(s.queued) == 0 {
 		return queued{}, false, 0
 	}
-	q = s.queued[0]
-	s.queued = append(s.queued[:0], s.queued[1:]...)
+	q = s.first()
 	s.last = now
 	if len(s.queued) > 0 {
 		wait = max(s.throttle, time.Nanosecond)

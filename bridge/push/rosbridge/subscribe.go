@@ -17,8 +17,11 @@ import (
 
 const (
 	maxThrottle = 24 * 3600 * 1000 // ms
-	maxQueue    = 1000             // messages that wait for their time
-	maxText     = 4096             // characters of a topic's name
+	maxQueue    = 1000             // messages that wait for their time in a stream
+	maxHeld     = 4 << 20          // bytes of them in all streams of a client; then only the newest of each
+	maxText     = 4096             // bytes of a topic's name
+	maxID       = 512              // bytes of an id that is kept
+	maxKept     = 1 << 20          // bytes of the names and ids that a client has subscribed with
 )
 
 // conditionTopics is where topics of conditions are: each has the notifications of
@@ -39,8 +42,8 @@ func (c *client) read(m message) (a asking, err error) {
 	if a.name, err = m.needs("topic"); err != nil {
 		return a, err
 	}
-	if len(a.name) > maxText {
-		return a, wrong("topic: %d characters; expected at most %d", len(a.name), maxText)
+	if len(a.name) > maxText || len(m.id()) > maxID {
+		return a, wrong("a topic of %d bytes, an id of %d; expected at most %d and %d", len(a.name), len(m.id()), maxText, maxID)
 	}
 	var inName rosgraph.Options
 	if a.bare, inName, err = rosgraph.SplitTopic(a.name); err != nil {
@@ -113,16 +116,16 @@ func (c *client) subscribe(ctx context.Context, m message) error {
 	if s != nil {
 		topic = s.topic
 	}
-	full := len(c.asked) >= c.dialect.maxSubscriptions || len(c.streams) >= c.dialect.maxSubscriptions
+	full := c.kept+len(a.name)+len(m.id()) > maxKept || len(c.asked) >= c.dialect.maxSubscriptions || len(c.streams) >= c.dialect.maxSubscriptions
 	c.mu.Unlock()
 	if s == nil {
-		s = &stream{name: a.name, bare: a.bare, topic: topic, names: named, subs: map[string]*subscription{}}
+		s = &stream{name: a.name, bare: a.bare, topic: topic, names: named, subs: map[string]*subscription{}, held: &c.held}
 		s.setHead()
 	}
 	sub := &subscription{id: m.id(), stream: s, settings: a.settings}
 	old := s.subs[string(sub.id)]
 	if full && old == nil {
-		return wrong("%d subscriptions; expected fewer", c.dialect.maxSubscriptions)
+		return wrong("too many subscriptions; expected at most %d, with names of %d bytes in all", c.dialect.maxSubscriptions, maxKept)
 	}
 	asked, needed, err := wants(s, topic, &a)
 	if err != nil {
@@ -163,6 +166,9 @@ func (c *client) begin(sub *subscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := sub.stream
+	if s.subs[string(sub.id)] == nil {
+		c.kept += sub.bytes()
+	}
 	s.subs[string(sub.id)] = sub
 	c.streams[s.name] = s
 	s.settle()
@@ -268,6 +274,7 @@ func (c *client) unsubscribe(ctx context.Context, m message) error {
 	for id, sub := range s.subs {
 		if m.id() == nil || id == string(m.id()) {
 			gone = append(gone, sub)
+			c.kept -= sub.bytes()
 			delete(s.subs, id)
 		}
 	}
@@ -291,7 +298,9 @@ func (c *client) ended(s *stream) {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	s.queued = nil
+	for len(s.queued) > 0 {
+		s.first()
+	}
 	c.watch(s.topic, false)
 }
 
