@@ -1,6 +1,6 @@
 package ros
 
-// Details are a type's definition as rosapi's message_details tells it.
+// Details are a type's definition as rosapi's message_details has it.
 type Details struct {
 	Type        string   `json:"type"`
 	FieldNames  []string `json:"fieldnames"`

@@ -12,7 +12,7 @@ type Kind struct {
 	write func(e *Encoder, r *Reading) bool // false: the reading does not tell it
 }
 
-// Append appends a reading's message; false if the reading does not tell what the
+// Append appends a reading's message; false if the reading has nothing of what the
 // topic is of.
 func (k *Kind) Append(b []byte, f Format, r *Reading) ([]byte, bool) {
 	r.encoder = Begin(b, f)

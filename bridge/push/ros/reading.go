@@ -8,7 +8,7 @@ import (
 	"callboard/player/iface"
 )
 
-// Reading is a reading of a device, as its messages tell it. One Reading serves
+// Reading is a reading of a device, of its messages. One Reading serves
 // for many, one after the other: what it refers to is reused.
 type Reading struct {
 	Prefix   string           // of the robot's frames: "", or "r0/"

@@ -45,7 +45,7 @@ func writeBumpers(e *Encoder, r *Reading) bool {
 	return true
 }
 
-// writeBattery writes a battery. What the device does not tell is no number.
+// writeBattery writes a battery. What the device does not know is no number.
 func writeBattery(e *Encoder, r *Reading) bool {
 	p := payloadOf[iface.PowerData](r)
 	if p == nil {
@@ -119,7 +119,7 @@ func writeFix(e *Encoder, r *Reading) bool {
 	return true
 }
 
-// inertial is what a message of an inertial unit tells: nil is not told.
+// inertial is what a message of an inertial unit has; nil: it has none.
 type inertial struct {
 	attitude     *[4]float64
 	turn         *[3]float64

@@ -80,7 +80,7 @@ func (f *fragments) bytes() int {
 }
 
 // split cuts a message into fragments, each of so many characters at most, and
-// gives each as the message that it is.
+// yields each as the message that it is.
 func split(text []byte, size int, id string, yield func([]byte)) {
 	size = max(size, minFragment)
 	total := (utf8.RuneCount(text) + size - 1) / size

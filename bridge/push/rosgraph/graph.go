@@ -195,8 +195,8 @@ func (g *Graph) list(ctx context.Context) ([]robots.Robot, error) {
 	return slices.DeleteFunc(list, func(r robots.Robot) bool { return r.Robot == "" }), nil
 }
 
-// number gives robots that are new their numbers: those that come together by
-// their names, digits in them by value.
+// number numbers the robots that are new: those that come together by their
+// names, digits in them by value.
 func (g *Graph) number(list []robots.Robot) {
 	var names []string
 	for _, r := range list {

@@ -116,7 +116,7 @@ func resetPositions(ctx context.Context, m *Member, _ ros.Message, done Response
 	return next(nil)
 }
 
-// staticMap gives a map.
+// staticMap answers with a map.
 func staticMap(p *Plan) func(context.Context, *Member, ros.Message, Response) error {
 	return func(_ context.Context, _ *Member, _ ros.Message, done Response) error {
 		done(func(e *ros.Encoder) {

@@ -132,7 +132,7 @@ func (g *Graph) askTruth(robot string, t *truth) {
 }
 
 // tellTruth tells the members, with the velocity that the difference is, as
-// stage_ros tells it.
+// stage_ros has it.
 func (g *Graph) tellTruth(t *truth, robot string, p *Pose) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
