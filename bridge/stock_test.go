@@ -13,8 +13,7 @@ import (
 // TestStockPrograms: the libraries that programs for ROS and Foxglove are written
 // with, as npm has them, find a robot, read it and drive it.
 func TestStockPrograms(t *testing.T) {
-	modules := nodetest.Install(t, "dialects-1", "roslib1@npm:roslib@1.4.1", "roslib2@npm:roslib@2.1.0",
-		"@foxglove/ws-protocol@0.8.0", "@foxglove/rosmsg@5.0.5", "@foxglove/rosmsg-serialization@2.0.4", "ws@8.18.0")
+	modules := stockModules(t)
 	b := simulated(t, nil, "r0")
 	speak(t, b, "/rosbridge", nil).message("/odom", "nav_msgs/Odometry")
 	out := nodetest.Run(t, "testdata/dialects.mjs", modules, strings.TrimPrefix(b.URL(), "http://"))
