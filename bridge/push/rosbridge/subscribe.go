@@ -119,7 +119,7 @@ func (c *client) subscribe(ctx context.Context, m message) error {
 	full := c.kept+len(a.name)+len(m.id()) > maxKept || len(c.asked) >= c.dialect.maxSubscriptions || len(c.streams) >= c.dialect.maxSubscriptions
 	c.mu.Unlock()
 	if s == nil {
-		s = &stream{name: a.name, bare: a.bare, topic: topic, names: named, subs: map[string]*subscription{}, held: &c.held}
+		s = &stream{name: a.name, bare: a.bare, topic: topic, names: named, subs: map[string]*subscription{}, held: &c.held, settings: a.settings}
 		s.setHead()
 	}
 	sub := &subscription{id: m.id(), stream: s, settings: a.settings}
