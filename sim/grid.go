@@ -37,7 +37,7 @@ type grid struct {
 	shift                  uint             // 64 - n
 	number                 int              // of superregions
 	near                   [16]*superregion // those found last, by the last bits of their place
-	minX, minY, maxX, maxY int32            // superregions that there have been, ends included
+	minX, minY, maxX, maxY int32            // regions outside which there is nothing; 0, 0 is within
 
 	spare *tile  // a list of unused tiles
 	drawn uint64 // outlines drawn so far
@@ -141,13 +141,14 @@ func (g *grid) make(x, y int32) *superregion {
 	}
 	s := &superregion{x: x, y: y}
 	g.supers[g.place(x, y)] = s
-	if g.number == 0 {
-		g.minX, g.minY, g.maxX, g.maxY = x, y, x, y
-	}
 	g.number++
-	g.minX, g.minY = min(g.minX, x), min(g.minY, y)
-	g.maxX, g.maxY = max(g.maxX, x), max(g.maxY, y)
 	return s
+}
+
+// widen notes that there is something in some regions.
+func (g *grid) widen(fromX, fromY, toX, toY int32) {
+	g.minX, g.minY = min(g.minX, fromX), min(g.minY, fromY)
+	g.maxX, g.maxY = max(g.maxX, toX), max(g.maxY, toY)
 }
 
 // rehash makes the table anew, without superregions in which nothing is left,
@@ -169,13 +170,10 @@ func (g *grid) rehash() {
 	}
 	g.supers, g.number, g.near = make([]*superregion, size), len(keep), [16]*superregion{}
 	g.shift = 64 - uint(bits.TrailingZeros(uint(size)))
-	for i, s := range keep {
+	g.minX, g.minY, g.maxX, g.maxY = 0, 0, 0, 0
+	for _, s := range keep {
 		g.supers[g.place(s.x, s.y)] = s
-		if i == 0 {
-			g.minX, g.minY, g.maxX, g.maxY = s.x, s.y, s.x, s.y
-		}
-		g.minX, g.minY = min(g.minX, s.x), min(g.minY, s.y)
-		g.maxX, g.maxY = max(g.maxX, s.x), max(g.maxY, s.y)
+		g.widen(s.x<<superBits, s.y<<superBits, s.x<<superBits|regionMask, s.y<<superBits|regionMask)
 	}
 }
 
@@ -211,6 +209,7 @@ func (p *pen) in(x, y int32) *tile {
 	s.regions[at].tiles = t
 	if s.change(at, t.layers); t.next == nil {
 		s.change(at, both) // it was empty
+		p.grid.widen(rx, ry, rx, ry)
 	}
 	s.drawn[0][at>>superBits] |= 1 << (at & regionMask)
 	s.drawn[1][at&regionMask] |= 1 << (at >> superBits)

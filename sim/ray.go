@@ -379,7 +379,7 @@ func (s *sweep) leap(r *ray) bool {
 // which nothing has been drawn.
 func (s *sweep) leaves(superU, superV int32) bool {
 	g := s.grid
-	low, high := [2]int32{g.minX, g.minY}, [2]int32{g.maxX, g.maxY}
+	low, high := [2]int32{g.minX >> superBits, g.minY >> superBits}, [2]int32{g.maxX >> superBits, g.maxY >> superBits}
 	at, mirror := [2]int32{superU ^ s.mirrorU, superV ^ s.mirrorV}, [2]int32{s.mirrorU, s.mirrorV}
 	for i := range at {
 		if j := i ^ int(s.axis&1); mirror[i] == 0 && at[i] > high[j] || mirror[i] != 0 && at[i] < low[j] {

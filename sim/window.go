@@ -24,8 +24,8 @@ func (c *caster) lay(sight int) bool {
 	// A ray gets a few cells farther than it reaches: its line is cut to whole
 	// cells, and its steps are beside it.
 	x, y, n := int32(c.x)>>regionBits, int32(c.y)>>regionBits, int32(c.reach+8)>>regionBits+1
-	fromX, toX := max(x-n, min(x, g.minX<<superBits)), min(x+n, max(x, g.maxX<<superBits|regionMask))
-	fromY, toY := max(y-n, min(y, g.minY<<superBits)), min(y+n, max(y, g.maxY<<superBits|regionMask))
+	fromX, toX := max(x-n, min(x, g.minX)), min(x+n, max(x, g.maxX))
+	fromY, toY := max(y-n, min(y, g.minY)), min(y+n, max(y, g.maxY))
 	w.x, w.y, w.columns, w.height = fromX-1, fromY-1, toX-fromX+3, toY-fromY+3
 	if w.columns > maxWindow || w.height > maxWindow || g.number == 0 {
 		return false

@@ -116,9 +116,9 @@ func (c crowd) simulate(ctx context.Context, seed uint64, length time.Duration, 
 	if err != nil {
 		return err
 	}
-	wanderers := sim.NewWanderers(world, seed)
+	robots := newWanderers(world, seed)
 	step := func() {
-		wanderers.Drive()
+		robots.drive()
 		world.Step()
 	}
 	for range 20 { // the first steps make room
