@@ -12,6 +12,7 @@ type Ranger struct {
 	model    *Model
 	sensors  []worldfile.Sensor
 	fans     []*fan
+	aimed    []aimed
 	ranges   [][]float64 // by sensor, m
 	returned [][]float64 // by sensor: the ranger_return of what was hit, 0 for nothing
 	taken    bool
@@ -23,10 +24,18 @@ func newRanger(m *Model) *Ranger {
 	for i := range r.sensors {
 		s := &r.sensors[i]
 		r.fans = append(r.fans, m.world.fanOf(s.Samples, s.FOV))
+		n := s.Samples + lanes
+		r.aimed = append(r.aimed, aimed{first: math.NaN(), sin: make([]float64, n), cos: make([]float64, n)})
 		r.ranges = append(r.ranges, make([]float64, s.Samples))
 		r.returned = append(r.returned, make([]float64, s.Samples))
 	}
 	return r
+}
+
+// aimed is the directions of a sensor's last scan.
+type aimed struct {
+	first    float64   // rad; NaN: there are none to use again
+	sin, cos []float64 // with room for a bundle more
 }
 
 // Sensors are the ranger's sensors: one with many samples is a scanner, many
@@ -96,8 +105,12 @@ func (r *Ranger) aim(i, n int) {
 	at := r.model.global.Add(r.model.spec.Origin).Add(first)
 	c.begin(at, s.MaxRange, r.model.root.index, nil)
 	c.open()
-	if len(c.sin) < n+lanes {
-		c.sin, c.cos = make([]float64, n+lanes), make([]float64, n+lanes)
+	to := &r.aimed[i]
+	if c.sin, c.cos = to.sin, to.cos; to.first == at.A {
+		return // it drives straight on
+	}
+	if to.first = at.A; s.NoiseAngular != 0 {
+		to.first = math.NaN()
 	}
 	sin, cos := math.Sincos(at.A)
 	direction := at.A
@@ -109,7 +122,7 @@ func (r *Ranger) aim(i, n int) {
 		} else if math.Abs(raySin*rayCos) < 1e-5 {
 			raySin, rayCos = aim(float64(exact)) // along an axis the last bit makes a cell
 		}
-		c.sin[j], c.cos[j] = raySin, rayCos
+		to.sin[j], to.cos[j] = raySin, rayCos
 		direction = float64(exact) + f.step
 	}
 }
