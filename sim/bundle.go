@@ -30,6 +30,7 @@ type bundle struct {
 // field is what bundles go through.
 type field struct {
 	slots   *int32
+	heads   *head
 	full    *[side]uint32
 	marks   *marks
 	x, y    float64 // where rays start, cells
@@ -60,7 +61,7 @@ func (c *caster) together(own *root, ranges, returned []float64) bool {
 	}
 	w, s := &c.window, &v.sheets[layerIndex(c.layer)]
 	f := field{
-		slots: &w.slots[0], full: &w.full, marks: &s.marks[0],
+		slots: &w.slots[0], heads: &w.heads[0], full: &w.full, marks: &s.marks[0],
 		x: c.x, y: c.y, reach: c.reach, length: c.length, perCell: c.perCell,
 		width: w.width, origin: -w.y*w.width - w.x, last: w.width*w.height - 1,
 		free: c.free, isFree: c.isFree, small: w.small,

@@ -67,7 +67,7 @@ type region struct {
 // marks are cells of a region, by rows (0) and, the same turned, by columns (1).
 type marks struct {
 	lines [2][side]uint32
-	used  [2]uint32 // the rows and the columns with a mark
+	used  head // the rows and the columns with a mark
 }
 
 // tile is what a part of a body marks in a region.

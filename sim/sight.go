@@ -40,9 +40,14 @@ const (
 	unusedScans = 100_000
 )
 
-// print is what a sight has of a superregion in a layer: the slots of its
-// regions.
-type print [side * side]int32
+// print is what a sight has of a superregion in a layer, by region.
+type print struct {
+	slots [side * side]int32
+	heads [side * side]head
+}
+
+// head is the rows and the columns with a mark.
+type head [2]uint32
 
 // layerIndex returns 0 for even and 1 for odd.
 func layerIndex(layer uint8) int { return int(layer >> 1) }
@@ -119,16 +124,18 @@ func (v *sight) gather(g *region, layer uint8, slot, own int32) bool {
 
 // renew brings a region of a print up to date.
 func (v *sight) renew(p *print, s *superregion, at int, layer uint8) {
-	g, sheet, slot := &s.regions[at], &v.sheets[layerIndex(layer)], p[at]
+	g, sheet, slot := &s.regions[at], &v.sheets[layerIndex(layer)], p.slots[at]
 	if slot <= slotBlank {
 		slot = sheet.take()
 	}
-	if p[at] = slot; v.gather(g, layer, slot, nobody) {
+	if p.slots[at] = slot; v.gather(g, layer, slot, nobody) {
+		p.heads[at] = sheet.marks[slot/slotUnit].used
 		return
 	}
 	sheet.free = append(sheet.free, slot)
-	if p[at] = slotBlank; g.tiles == nil {
-		p[at] = slotEmpty
+	p.heads[at] = head{}
+	if p.slots[at] = slotBlank; g.tiles == nil {
+		p.slots[at] = slotEmpty
 	}
 }
 
@@ -181,7 +188,7 @@ func (g *grid) forget(s *superregion) {
 			if p == nil {
 				continue
 			}
-			for _, slot := range p {
+			for _, slot := range p.slots {
 				if slot > slotBlank {
 					g.sights[i].sheets[j].free = append(g.sights[i].sheets[j].free, slot)
 				}

@@ -19,6 +19,7 @@ TEXT ·walkBundles(SB), NOSPLIT, $0-24
 	MOVQ    n+8(FP), R9
 	MOVQ    f+16(FP), R10
 	MOVQ    field_slots(R10), SI
+	MOVQ    field_heads(R10), R14
 	MOVQ    field_marks(R10), DI
 	MOVQ    field_full(R10), R11
 	MOVBLZX field_small(R10), R12
@@ -143,6 +144,9 @@ through:
 	KMOVB      K5, K3
 	VPXORD     SLOT, SLOT, SLOT
 	VPGATHERDD (SI)(REGION*4), K3, SLOT
+	KMOVB      K5, K3
+	VPXORD     Z11, Z11, Z11
+	VPGATHERDQ (R14)(REGION*8), K3, Z11
 	VPCMPD     ABOVE, ZERO, SLOT, K5, K5     // not the edge
 	KORTESTB   K5, K5
 	JZ         done
@@ -156,9 +160,6 @@ through:
 
 	// us in Y13, vs in Y14
 	KMOVB      bundle_steep(BX), K6
-	KMOVB      K5, K3
-	VPXORD     Z11, Z11, Z11
-	VPGATHERDQ marks_used(DI)(SLOT*8), K3, Z11
 	VPSRLQ     $32, Z11, Z12
 	VPMOVQD    Z11, Y11
 	VPMOVQD    Z12, Y12

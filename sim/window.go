@@ -10,6 +10,7 @@ type window struct {
 	width, height int32
 	columns       int32 // that are used
 	slots         []int32
+	heads         []head
 
 	// Whether it has no more than 32 columns and rows. Then full says, by rows,
 	// what is not empty, and width is 32.
@@ -35,7 +36,7 @@ func (c *caster) lay(sight int) bool {
 		w.width = side
 	}
 	if size := int(w.width * w.height); len(w.slots) < size {
-		w.slots = make([]int32, size)
+		w.slots, w.heads = make([]int32, size), make([]head, size)
 	}
 	for i := range w.full {
 		w.full[i] = ^uint32(0)
@@ -54,12 +55,14 @@ func (c *caster) lay(sight int) bool {
 func (w *window) copy(s *superregion, p *print, fromX, fromY, toX, toY int32) {
 	n := toX - fromX + 1
 	for y := fromY; y <= toY; y++ {
-		row := w.slots[(y-w.y)*w.width+fromX-w.x:][:n]
+		to := (y-w.y)*w.width + fromX - w.x
 		if p == nil {
-			clear(row)
-		} else {
-			copy(row, p[y&regionMask<<superBits|fromX&regionMask:])
+			clear(w.slots[to:][:n])
+			continue
 		}
+		from := y&regionMask<<superBits | fromX&regionMask
+		copy(w.slots[to:][:n], p.slots[from:])
+		copy(w.heads[to:][:n], p.heads[from:])
 	}
 	if !w.small {
 		return
@@ -97,15 +100,15 @@ func (c *caster) disown(v *sight, own *root) bool {
 		if x < 0 || y < 0 || x >= w.columns || y >= w.height || !v.sees(t) {
 			continue
 		}
-		at := &w.slots[y*w.width+x]
-		if *at < firstSlot*slotUnit {
+		at := y*w.width + x
+		if w.slots[at] < firstSlot*slotUnit {
 			continue // at the edge, or put right already
 		}
 		if next == firstSlot {
 			return false
 		}
-		if *at = slotBlank; v.gather(&t.super.regions[t.at], c.layer, next*slotUnit, own.index) {
-			*at = next * slotUnit
+		if w.slots[at], w.heads[at] = slotBlank, (head{}); v.gather(&t.super.regions[t.at], c.layer, next*slotUnit, own.index) {
+			w.slots[at], w.heads[at] = next*slotUnit, v.sheets[layerIndex(c.layer)].marks[next].used
 			next++
 		}
 	}
