@@ -20,20 +20,24 @@ func simulation() Workload {
 		Name:    "sim",
 		Summary: "the simulator: wandering robots with scanners; beside real Stage",
 		About: `Steps a world of wandering robots with a scanner each, on a square grid with
-walls around, as fast as it goes, each number of robots in a process of its own:
+walls around, as fast as it goes, each number of robots in a process of its own.
+They wander as real Stage's controller has them.
 
   simulated time      simulated seconds per second of wall time, and of processor
                       time: the same on an idle machine, and on a busy one the
-                      second is the one to trust. One goroutine simulates
+                      second is the one to trust
+  threads               that simulate. Real Stage senses in one, as its world files
+                      have it, and moves robots in another
   time of a step      per robot: how the cost grows with their number
   robots in reach     the others within range and field of a scan, on the average:
                       in a small crowd most look at walls, and a scan costs what
                       there is to see
   peak memory         of the whole process, its world included
 
-With real Stage's program in PATH or given, it runs the same world with its own
-wander controller, without a window, in turn with ours; its start is taken off.
-10,000 robots, which take it hours, it is spared unless --robots asks for them.`,
+With real Stage's program in PATH or given, it runs the same world, without a
+window; its start is taken off. Both take --turns turns, a part of --time each,
+and what is reported is the median. 10,000 robots, which take it hours, it is
+spared unless --robots asks for them.`,
 		Examples: []string{
 			"callboard bench sim",
 			"callboard bench sim --robots 100 --samples 16 --json",
@@ -46,6 +50,7 @@ wander controller, without a window, in turn with ours; its start is taken off.
 			{"resolution", "`METRES` of the world's grid, to which ranges and contacts are true", 0.02},
 			{"interval", "`SECONDS` of a step", 100 * time.Millisecond},
 			{"time", "`SECONDS` that each number of robots is measured for", 5 * time.Second},
+			{"turns", "`N` of turns that are taken with real Stage", 5},
 			{"seed", "`NUMBER` that the wandering comes from", 1},
 			{"stage", "`PATH` of real Stage's program (default the one in PATH)", ""},
 		},
@@ -63,17 +68,21 @@ func runSimulation(ctx context.Context, v Values, report func(Result)) error {
 	if one {
 		sizes = []int{c.robots}
 	}
+	program, err := stageProgram(v)
+	if err != nil {
+		return err
+	}
 	for _, c.robots = range sizes {
-		figures := map[string]float64{}
-		take := func(r Result) { figures[r.Metric] = r.Value; report(r) }
-		var err error
-		if one {
-			err = c.simulate(ctx, uint64(v.Int("seed")), v.Duration("time"), take)
-		} else {
-			err = c.process(ctx, v, take)
+		ours := func(length time.Duration, report func(Result)) error {
+			if one {
+				return c.simulate(ctx, uint64(v.Int("seed")), length, report)
+			}
+			return c.process(ctx, v, length, report)
 		}
-		if err == nil && (one || c.robots <= maxBesideStage) {
-			err = besideStage(ctx, c, v, figures, report)
+		if program == "" || !one && c.robots > maxBesideStage {
+			err = ours(v.Duration("time"), report)
+		} else {
+			err = c.besideStage(ctx, program, v, ours, report)
 		}
 		if err != nil {
 			return err
@@ -105,6 +114,7 @@ func (c crowd) String() string {
 const (
 	simulatedWall      = "simulated time per wall time"
 	simulatedProcessor = "simulated time per processor time"
+	threads            = "threads"
 	stepTime           = "processor time of a step, per robot"
 	inReach            = "other robots in reach of a scan"
 	peakMemory         = "peak memory"
@@ -135,6 +145,7 @@ func (c crowd) simulate(ctx context.Context, seed uint64, length time.Duration, 
 	}
 	r := rates{simulated: time.Duration(steps) * c.interval, wall: time.Since(wall), processor: processorTime() - processor, memory: peakMemoryOf(nil)}
 	r.report(c.String(), c.robots, steps, report)
+	report(Result{Case: c.String(), Metric: threads, Value: 1, Unit: "threads"})
 	report(Result{Case: c.String(), Metric: inReach, Value: (near + reached(world)) / 2, Unit: "robots"})
 	return nil
 }
@@ -184,7 +195,7 @@ func (r rates) report(name string, robots, steps int, report func(Result)) {
 
 // process measures in a process of its own, so that its memory is that of this
 // number of robots only.
-func (c crowd) process(ctx context.Context, v Values, report func(Result)) error {
+func (c crowd) process(ctx context.Context, v Values, length time.Duration, report func(Result)) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -192,7 +203,7 @@ func (c crowd) process(ctx context.Context, v Values, report func(Result)) error
 	args := []string{
 		"bench", "sim", "--json", "--stage", "none", "--robots", strconv.Itoa(c.robots), "--samples", strconv.Itoa(c.samples),
 		"--spacing", fmt.Sprint(c.spacing), "--resolution", fmt.Sprint(c.resolution), "--interval", c.interval.String(),
-		"--time", v.Duration("time").String(), "--seed", strconv.Itoa(v.Int("seed")),
+		"--time", length.String(), "--seed", strconv.Itoa(v.Int("seed")),
 	}
 	run := exec.CommandContext(ctx, program, args...)
 	run.Args[0] = os.Args[0]

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 )
@@ -14,7 +15,7 @@ func simValues(stage string) Values {
 	for _, p := range simulation().Parameters {
 		v[p.Name] = p.Default
 	}
-	v["robots"], v["time"], v["stage"] = 4, 100*time.Millisecond, stage
+	v["robots"], v["time"], v["turns"], v["stage"] = 4, 100*time.Millisecond, 1, stage
 	return v
 }
 
@@ -24,7 +25,7 @@ func TestSimulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, metric := range []string{simulatedWall, simulatedProcessor, stepTime, inReach, peakMemory} {
+	for _, metric := range []string{simulatedWall, simulatedProcessor, stepTime, threads, inReach, peakMemory} {
 		if got[metric] <= 0 && !(runtime.GOOS == "windows" && metric != simulatedWall) {
 			t.Errorf("%s: %v", metric, got[metric])
 		}
@@ -54,5 +55,20 @@ func TestBesideStage(t *testing.T) {
 	}
 	if ratio, want := got["callboard / Stage, "+crowd], got[crowd]/theirs; ratio < 0.999*want || ratio > 1.001*want {
 		t.Errorf("a ratio of %v, expected %v", ratio, want)
+	}
+}
+
+// TestMedians: of several turns the middle one counts, each figure for itself.
+func TestMedians(t *testing.T) {
+	var m medians
+	for _, turn := range [][2]float64{{3, 10}, {1, 30}, {2, 20}} {
+		m.add(Result{Case: "a", Metric: "x", Value: turn[0], Unit: "s"})
+		m.add(Result{Case: "b", Metric: "x", Value: turn[1], Unit: "s"})
+	}
+	var got []Result
+	m.report(func(r Result) { got = append(got, r) })
+	want := []Result{{Case: "a", Metric: "x", Value: 2, Unit: "s"}, {Case: "b", Metric: "x", Value: 20, Unit: "s"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
 	}
 }
