@@ -19,6 +19,7 @@ import threading
 from typing import Any, Coroutine, Self, TypeVar
 
 from . import client as asynchronous
+from .errors import closed
 from .events import Event, State, Subscribed
 
 T = TypeVar("T")
@@ -41,6 +42,9 @@ class Client:
         return await asynchronous.Client(*brokers, **config).__aenter__()
 
     def _do(self, what: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        if self._loop.is_closed():
+            what.close()
+            raise closed()
         future = asyncio.run_coroutine_threadsafe(what, self._loop)
         try:
             return future.result(timeout)
@@ -49,6 +53,7 @@ class Client:
             raise
 
     def _stop(self) -> None:
+        self._do(_settle())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -105,3 +110,13 @@ class Client:
 
     def move(self, url: str) -> None:
         self._do(self._client.move(url))
+
+
+async def _settle() -> None:
+    """Waits until what goes on has ended, the last words of a connection for example."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        _, late = await asyncio.wait(others, timeout=2)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
