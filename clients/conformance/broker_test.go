@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -354,4 +355,21 @@ func (p *peer) say(text []byte) error {
 		return p.socket.WriteMessage(websocket.BinaryMessage, protocol.AppendCBOR(nil, text))
 	}
 	return p.socket.WriteMessage(websocket.TextMessage, text)
+}
+
+// gone waits for the end of a connection, with a close code if there is to be one.
+func (p *peer) gone(code string) error {
+	select {
+	case m, open := <-p.got:
+		if open {
+			return fmt.Errorf("the client sent %s", shown(m))
+		}
+	case <-time.After(patience):
+		return errors.New("the connection does not end")
+	}
+	var closed *websocket.CloseError
+	if code != "" && (!errors.As(p.ended, &closed) || strconv.Itoa(closed.Code) != code) {
+		return fmt.Errorf("it ended with %v, expected %s", p.ended, code)
+	}
+	return nil
 }

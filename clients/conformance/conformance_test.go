@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,6 +70,12 @@ type play struct {
 
 func run(t *testing.T, l library, file string) {
 	steps := readScript(t, file)
+	if only := steps[0]; only.who == "only" {
+		if !slices.Contains(strings.Fields(only.verb+" "+only.rest), l.name) {
+			t.Skip("it is for others")
+		}
+		steps = steps[1:]
+	}
 	p := &play{t: t, library: l, brokers: map[string]*broker{}, kept: map[string]object{}}
 	for _, name := range []string{"a", "b", "c"} {
 		p.brokers[name] = newBroker(t, name)
@@ -338,7 +345,7 @@ func (p *play) peer(c *peer, s step) error {
 		n, err := strconv.Atoi(code)
 		return errors.Join(err, c.socket.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(n, text), time.Now().Add(time.Second)))
 	case "gone":
-		return p.gone(c, s.rest)
+		return c.gone(s.rest)
 	}
 	return fmt.Errorf("unknown: %q", s.verb)
 }
@@ -376,21 +383,4 @@ func (p *play) malformed(c *peer, text string) error {
 		return err
 	}
 	return p.event("attached", `{"resumed": true}`)
-}
-
-// gone waits for the end of a connection, with a close code if there is to be one.
-func (p *play) gone(c *peer, code string) error {
-	select {
-	case m, open := <-c.got:
-		if open {
-			return fmt.Errorf("the client sent %s", shown(m))
-		}
-	case <-time.After(patience):
-		return errors.New("the connection does not end")
-	}
-	var closed *websocket.CloseError
-	if code != "" && (!errors.As(c.ended, &closed) || strconv.Itoa(closed.Code) != code) {
-		return fmt.Errorf("it ended with %v, expected %s", c.ended, code)
-	}
-	return nil
 }
