@@ -11,8 +11,8 @@ import (
 
 // TestNode runs what is written for node's own test runner.
 func TestNode(t *testing.T) {
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("there is no node here: apt-get install nodejs")
+	if exec.Command("node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)").Run() != nil {
+		t.Skip("there is no node 20 or later here: apt-get install nodejs")
 	}
 	files, err := filepath.Glob("testdata/*.test.js")
 	if err != nil || len(files) == 0 {
