@@ -49,12 +49,12 @@ func TestTypes(t *testing.T) {
 	if err != nil {
 		cache = os.TempDir()
 	}
-	run(t, mypy, append([]string{"--strict", "--python-executable", python(t), "--cache-dir", filepath.Join(cache, "callboard-tests", "mypy"), "callboard", "testdata/driver.py", "testdata/blocking_test.py"}, examples...)...)
+	run(t, mypy, append([]string{"--strict", "--python-executable", python(t), "--cache-dir", filepath.Join(cache, "callboard-tests", "mypy"), "callboard", "testdata/driver.py", "testdata/library_test.py"}, examples...)...)
 }
 
-// TestBlocking runs what is written for Python's own test runner.
-func TestBlocking(t *testing.T) {
-	if out := run(t, python(t), "-W", "error::ResourceWarning", "testdata/blocking_test.py"); strings.Contains(out, "destroyed") || strings.Contains(out, "unclosed") {
+// TestPython runs what is written for Python's own test runner.
+func TestPython(t *testing.T) {
+	if out := run(t, python(t), "-W", "error::ResourceWarning", "testdata/library_test.py"); strings.Contains(out, "destroyed") || strings.Contains(out, "unclosed") {
 		t.Errorf("something is left behind: %s", out)
 	}
 }

@@ -83,9 +83,9 @@ class Connection:
                 await self._wake.wait()
             await asyncio.wait_for(self._socket.close(NORMAL), GOODBYE)
         except (ConnectionClosed, OSError, TimeoutError, asyncio.TimeoutError):
-            pass  # the reader says so
+            pass
         finally:
-            if self._reader and self._reader is not asyncio.current_task():
+            if self._reader and self.over is not None:  # else it is the one to say that the connection is lost
                 self._reader.cancel()
             transport = getattr(self._socket, "transport", None)
             if transport:

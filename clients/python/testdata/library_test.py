@@ -1,4 +1,4 @@
-"""The blocking front, against a broker that is a few lines. Run by python_test.go."""
+"""The blocking front, against a broker that is a few lines, and connections that are lost. Run by python_test.go."""
 
 import asyncio
 import json
@@ -10,8 +10,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from websockets.exceptions import ConnectionClosedError
+
 import callboard
 from callboard.blocking import Client
+from callboard.connection import Connection
 
 try:
     from websockets.asyncio.server import serve  # type: ignore[import]
@@ -110,6 +113,36 @@ class Blocking(unittest.TestCase):
                     if isinstance(event, callboard.Notification) and event.seq == 2:
                         event.seq / 0
         self.assertEqual(client.state()["num"], {"s": 1})
+
+
+class Lost:
+    """A socket whose end the writer is the first to notice."""
+
+    def __init__(self) -> None:
+        self.lost = asyncio.Event()
+
+    async def send(self, _: Any) -> None:
+        self.lost.set()
+        raise ConnectionClosedError(None, None)
+
+    async def recv(self) -> str:
+        await self.lost.wait()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        raise ConnectionClosedError(None, None)
+
+
+class Connections(unittest.TestCase):
+    def test_a_loss_that_the_writer_notices_first(self) -> None:
+        async def lose() -> callboard.CallboardError:
+            ended: asyncio.Future[callboard.CallboardError] = asyncio.get_running_loop().create_future()
+            connection = Connection("ws://b/ws", Lost(), 0, str)
+            connection.ended = ended.set_result
+            connection.start()
+            connection.send({})
+            return await asyncio.wait_for(ended, 30)
+
+        self.assertEqual(asyncio.run(lose()).code, "unavailable")
 
 
 unittest.main()
