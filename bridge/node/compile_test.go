@@ -139,6 +139,43 @@ func TestInstallsBeside(t *testing.T) {
 	}
 }
 
+// TestLargeSetsOneByOne: of a frame with several large sets each is taken in by
+// itself. What others post while the first is taken in comes before the second.
+func TestLargeSetsOneByOne(t *testing.T) {
+	b, _ := beginLinked(t)
+	n := b.node
+	conditions := make([]string, overlay.StepMembers)
+	for i := range conditions {
+		conditions[i] = "laser.min < 1"
+	}
+	frame := []overlay.Message{b.subscription("b2", "c", 1, conditions), b.subscription("b2", "d", 1, conditions)}
+	n.stepping.Lock() // the broker's goroutine
+	taken := make(chan bool)
+	go func() {
+		n.Neighbours().Frame("b2", 1, frame)
+		close(taken)
+	}()
+	n.awaitWork()
+	first, keys := n.queue.take(nil), 0
+	n.queue.must(item{ask: func() { keys = len(n.broker.Keys()) }})
+	n.work(first)
+	for keys == 0 {
+		n.awaitWork()
+		n.work(n.queue.take(nil))
+	}
+	n.stepping.Unlock()
+	if keys != 1 {
+		t.Errorf("what was posted meanwhile finds %d keys; expected that of the first set", keys)
+	}
+	<-taken
+	b.rest()
+	n.stepping.Lock()
+	defer n.stepping.Unlock()
+	if keys := len(n.broker.Keys()); keys != 2 {
+		t.Errorf("in the end there are %d keys; expected 2", keys)
+	}
+}
+
 // awaitWork waits until something is posted to the broker's goroutine.
 func (n *Node) awaitWork() {
 	for n.queue.length() == 0 {

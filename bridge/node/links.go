@@ -19,7 +19,8 @@ func (h *Neighbours) Up(neighbour overlay.BrokerID, session uint64) {
 
 // Frame takes what one step of a neighbour sent. It waits for room, also for
 // changes of the matcher, and so holds the neighbour back rather than lose
-// anything; a node that has ended drops it.
+// anything; a node that has ended drops it. Large sets are taken in one after the
+// other, and what others have posted meanwhile comes between.
 func (h *Neighbours) Frame(neighbour overlay.BrokerID, session uint64, messages []overlay.Message) {
 	seal(messages)
 	for _, full := range []<-chan struct{}{h.node.jobs.full(), h.node.installs.full()} {
@@ -27,7 +28,24 @@ func (h *Neighbours) Frame(neighbour overlay.BrokerID, session uint64, messages 
 			<-full
 		}
 	}
-	_ = h.node.queue.post(context.Background(), item{in: &overlay.FrameReceived{Neighbour: neighbour, Session: session, Messages: messages}})
+	left := len(messages)
+	for step := range overlay.Steps(messages, overlay.StepMembers) {
+		_ = h.node.queue.post(context.Background(), item{in: &overlay.FrameReceived{Neighbour: neighbour, Session: session, Messages: step}})
+		if left -= len(step); left > 0 {
+			h.awaitStep()
+		}
+	}
+}
+
+// awaitStep waits until all that was posted has been taken in, or the node ends.
+func (h *Neighbours) awaitStep() {
+	done := make(chan struct{})
+	if h.node.queue.post(context.Background(), item{ask: func() { close(done) }}) == nil {
+		select {
+		case <-done:
+		case <-h.node.queue.ended:
+		}
+	}
 }
 
 // Down says that the session has ended.

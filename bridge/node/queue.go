@@ -14,6 +14,7 @@ type queue[T any] struct {
 	closed  bool
 	room    chan struct{} // closed and replaced when the consumer has taken what waited
 	ready   chan struct{} // holds one token while something waits
+	ended   chan struct{} // closed with the queue
 
 	watched bool // somebody waits for room, perhaps with less than soft
 
@@ -25,7 +26,7 @@ type queue[T any] struct {
 }
 
 func newQueue[T any](soft, hard int) *queue[T] {
-	return &queue[T]{room: make(chan struct{}), ready: make(chan struct{}, 1), soft: soft, hard: hard}
+	return &queue[T]{room: make(chan struct{}), ready: make(chan struct{}, 1), ended: make(chan struct{}), soft: soft, hard: hard}
 }
 
 // offer puts an input of so many bytes in unless the queue is full or closed.
@@ -100,6 +101,7 @@ func (q *queue[T]) close() {
 	defer q.mu.Unlock()
 	if !q.closed {
 		q.closed = true
+		close(q.ended)
 		close(q.room)
 		q.room = make(chan struct{})
 	}

@@ -1,6 +1,10 @@
 package overlay
 
-import "callboard/subscribe/protocol"
+import (
+	"iter"
+
+	"callboard/subscribe/protocol"
+)
 
 // Input is what can happen to a broker. The types of this file are all there
 // are. What an input points to belongs to the overlay from then on: the
@@ -187,11 +191,37 @@ type LinkDown struct {
 }
 
 // FrameReceived is all that one step of a neighbour sent over the link. It
-// takes effect as a whole. Of a session that has ended it is dropped.
+// takes effect as a whole, but for what Parts and Steps cut. Of a session that has
+// ended it is dropped.
 type FrameReceived struct {
 	Neighbour BrokerID
 	Session   uint64
 	Messages  []Message
+}
+
+// StepMembers is about how many subscriptions a step takes in from a neighbour: a
+// millisecond or two of work.
+const StepMembers = 4096
+
+// Steps cuts the messages of a frame behind subscribes, so that the sets which come
+// in a step have about as many members together. One set is taken in whole.
+func Steps(messages []Message, members int) iter.Seq[[]Message] {
+	return func(yield func([]Message) bool) {
+		first, sum := 0, 0
+		for i, m := range messages {
+			s, ok := m.(*SubscribeMessage)
+			if !ok || s.Set == nil {
+				continue
+			}
+			if sum += len(s.Set.Put); sum >= members && i+1 < len(messages) {
+				if !yield(messages[first : i+1 : i+1]) {
+					return
+				}
+				first, sum = i+1, 0
+			}
+		}
+		yield(messages[first:])
+	}
 }
 
 // Ask carries a question to another broker, or to the one that reads a robot.

@@ -52,6 +52,41 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// A frame is taken in behind subscribes that bring much, and nothing is left out or
+// moved.
+func TestSteps(t *testing.T) {
+	brings := func(n int) *SubscribeMessage { return &SubscribeMessage{Set: &SetChange{Put: make([]Member, n)}} }
+	other := &RefreshMessage{}
+	for _, c := range []struct {
+		name     string
+		messages []Message
+		want     []int // messages of each step
+	}{
+		{"none", []Message{other, &SubscribeMessage{}, other}, []int{3}},
+		{"few together", []Message{brings(40), other, brings(50)}, []int{3}},
+		{"the last", []Message{other, brings(1000)}, []int{2}},
+		{"behind each that is large", []Message{brings(100), other, brings(150), other}, []int{1, 2, 1}},
+		{"behind several", []Message{brings(60), brings(60), brings(60), other}, []int{2, 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []int
+			var all []Message
+			for step := range Steps(c.messages, 100) {
+				got, all = append(got, len(step)), append(all, step...)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if !slices.Equal(c.messages, all) {
+				t.Error("the steps together are not the frame")
+			}
+		})
+	}
+	for range Steps([]Message{brings(100), other}, 100) {
+		break // who stops is asked no more
+	}
+}
+
 // A replay is cut into messages of bounded size, the mark that ends the fetch
 // in the last.
 func TestReplayIsCut(t *testing.T) {

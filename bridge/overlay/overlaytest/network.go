@@ -144,15 +144,18 @@ type cluster struct {
 	asked      int
 	said       []string // what brokers say of robots' names, for scripts
 
-	truth map[overlay.Key]*truth
-	keyOf map[int]map[overlay.Handle]overlay.Key // of each broker's local registry
-	lost  map[overlay.BrokerID]bool              // stores that were lost
-	marks map[string]int
-	log   func(string, ...any)
-	trace digest
+	truth       map[overlay.Key]*truth
+	keyOf       map[int]map[overlay.Handle]overlay.Key // of each broker's local registry
+	lost        map[overlay.BrokerID]bool              // stores that were lost
+	marks       map[string]int
+	log         func(string, ...any)
+	stepMembers int // of sets that a frame brings in a step; 0: as in a node
+
+	traced bool // trace is the hash of all that brokers do
+	trace  digest
 
 	robots      map[int]*robot                    // of source brokers
-	heard       map[int]map[overlay.BrokerID]bool // by broker: whose robots it was told of since it began
+	heard       map[int]map[overlay.BrokerID]overlay.Instant // by broker: whose robots it was told of since it began, and when last
 	departed    []overlay.Instant                 // of robots, in all: when each was
 	last        map[int]int                       // the reading that a source has given last
 	changesHold bool                              // nothing is forgotten that states of changes follow from
@@ -188,7 +191,7 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int][]tested{}, trace: newDigest, stood: map[int]int{}, twins: map[int]bool{}, refused: map[int]map[string]bool{}, claims: map[int]map[string]overlay.Instant{}, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
-		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{}, heard: map[int]map[overlay.BrokerID]bool{}, last: map[int]int{},
+		behind: map[*overlay.Subscription]*asked{}, robots: map[int]*robot{}, heard: map[int]map[overlay.BrokerID]overlay.Instant{}, last: map[int]int{},
 	}
 	for i := range n {
 		c.brokers = append(c.brokers, &broker{id: i, name: brokerName(i), sessions: map[int]uint64{}})
@@ -304,15 +307,19 @@ func (c *cluster) step(i int, in overlay.Input) {
 		c.tell("%s < %s", x.name, describeInput(in))
 	}
 	c.knows(i, in)
-	c.trace.number(uint64(i))
-	c.trace.number(uint64(c.now))
+	if c.traced {
+		c.trace.number(uint64(i))
+		c.trace.number(uint64(c.now))
+	}
 	if c.steps != nil {
 		c.steps(x, in)
 	} else {
 		x.b.Step(c.now, in)
 	}
 	for _, r := range x.b.Records() {
-		c.trace.all(r)
+		if c.traced {
+			c.trace.all(r)
+		}
 		c.observe(i, r)
 		if !c.forgetful {
 			x.records = append(x.records, keep(r))
@@ -325,7 +332,9 @@ func (c *cluster) step(i int, in overlay.Input) {
 		if _, beat := out.(*overlay.Heartbeat); !beat && c.log != nil {
 			c.tell("%s > %s", x.name, describeOutput(out))
 		}
-		c.trace.all(out)
+		if c.traced {
+			c.trace.all(out)
+		}
 		c.carryOut(x, out)
 	}
 }
@@ -421,8 +430,10 @@ func (c *cluster) send(x *broker, link overlay.Link, messages []overlay.Message)
 	c.floodsOnce(x.out[at], messages)
 	parts := 0
 	for part := range overlay.Parts(messages, cmp.Or(c.cfg.ReplayBytes, overlay.ReplayBytes)) {
-		c.frames++
-		x.out[at].put(frame{link.Session, c.now, c.began(), c.frames, part})
+		for step := range overlay.Steps(part, cmp.Or(c.stepMembers, overlay.StepMembers)) {
+			c.frames++
+			x.out[at].put(frame{link.Session, c.now, c.began(), c.frames, step})
+		}
 		parts++
 	}
 	if parts > 1 {

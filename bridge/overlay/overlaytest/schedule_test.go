@@ -27,6 +27,8 @@ type Config struct {
 	Every bool                 // each broker has the registry
 	Log   func(string, ...any) // every step; nil: none
 
+	Once bool // it runs once: its trace is not hashed
+
 	// Warm holds each broker that starts again against one that has followed
 	// record by record: both get the same inputs from then on, and must do the same.
 	Warm bool
@@ -118,6 +120,10 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 		oc.ReplayBytes = 1 // each item alone
 	}
 	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
+	s.traced = !cfg.Once
+	if s.absent && n%3 == 0 {
+		s.stepMembers = 1 // each set in a step of its own
+	}
 	if cfg.Warm {
 		s.followAll()
 	}
