@@ -347,7 +347,7 @@ func (s *schedule) undisturbed() {
 
 // outOfReach lets periods pass in which nothing changes: who has got readings of a
 // source broker that is out of reach by then has been told that its robot is away,
-// if any broker in reach has ever heard of that broker's robots.
+// if any broker in reach has heard of that broker's robots, and not forgotten it.
 func (s *schedule) outOfReach() {
 	s.settle()
 	for range 8 {

@@ -154,12 +154,12 @@ type cluster struct {
 	traced bool // trace is the hash of all that brokers do
 	trace  digest
 
-	robots      map[int]*robot                    // of source brokers
+	robots      map[int]*robot                               // of source brokers
 	heard       map[int]map[overlay.BrokerID]overlay.Instant // by broker: whose robots it was told of since it began, and when last
-	departed    []overlay.Instant                 // of robots, in all: when each was
-	last        map[int]int                       // the reading that a source has given last
-	changesHold bool                              // nothing is forgotten that states of changes follow from
-	calmRobots  bool                              // a robot is away only if it is: no broker is out of reach
+	departed    []overlay.Instant                            // of robots, in all: when each was
+	last        map[int]int                                  // the reading that a source has given last
+	changesHold bool                                         // nothing is forgotten that states of changes follow from
+	calmRobots  bool                                         // a robot is away only if it is: no broker is out of reach
 
 	starts func(x *broker, records []overlay.Record) // before a broker starts with them; nil: nothing is done
 	steps  func(x *broker, in overlay.Input)         // has a broker take an input in, and looks at what it does; nil: it just does

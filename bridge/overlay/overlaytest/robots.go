@@ -193,18 +193,19 @@ func (c *cluster) hearRobots(i int, messages []overlay.Message) {
 			continue
 		}
 		if c.heard[i] == nil {
-			c.heard[i] = map[overlay.BrokerID]bool{}
+			c.heard[i] = map[overlay.BrokerID]overlay.Instant{}
 		}
-		c.heard[i][of] = true
+		c.heard[i][of] = c.now
 	}
 }
 
 // heardBy reports whether any of some brokers has heard of a source broker's robots,
-// and with a registry at every broker has not forgotten that broker since.
+// and has not forgotten that broker since: for a session time it knows it certainly.
 func (c *cluster) heardBy(brokers map[int]bool, source int) bool {
 	for i := range brokers {
 		reader, _ := c.brokers[i].b.Reader(robotName(source))
-		if c.heard[i][brokerName(source)] && (!c.every() || reader != "") {
+		heard, ever := c.heard[i][brokerName(source)]
+		if ever && heard+overlay.Instant(c.cfg.Inbox.Keep) > c.now && (!c.every() || reader != "") {
 			return true
 		}
 	}
