@@ -112,15 +112,13 @@ export class Roamer {
 
   /** What the program wants; null if it does not say. */
   #choose(current) {
-    const urls = [];
-    for (const text of this.#config.choose?.(current, this.#roster.known()) ?? []) {
-      try {
-        urls.push(brokerURL(text));
-      } catch (error) {
-        console.error("callboard: choose gave what is no broker:", error.message);
-      }
+    try {
+      const urls = (this.#config.choose?.(current, this.#roster.known()) ?? []).map(brokerURL);
+      return urls.length > 0 ? urls : null;
+    } catch (error) {
+      console.error("callboard: choose failed:", error);
+      return null;
     }
-    return urls.length > 0 ? urls : null;
   }
 
   /** Called when the brokers known have changed. */

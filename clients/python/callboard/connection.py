@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import ssl
 from collections import deque
 from typing import Any, Awaitable, Callable
@@ -21,6 +22,8 @@ except ImportError:  # before 13
 
 from . import cbor
 from .errors import CallboardError, unavailable
+
+log = logging.getLogger("callboard")
 
 MAX_INCOMING = 64 << 20  # bytes of one message
 STAGGER = 0.25  # s that a broker may take to answer before the next one is asked besides
@@ -70,6 +73,9 @@ class Connection:
             error = _close_error(closed)
         except OSError as broken:
             error = unavailable(str(broken))
+        except Exception as fault:  # of this library, or of what it was given
+            log.exception("a message of %s could not be taken", self.url)
+            error = unavailable(f"a message could not be taken: {fault!r}")
         self.end(error)
 
     async def _write(self) -> None:

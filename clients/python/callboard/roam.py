@@ -152,13 +152,11 @@ class Roamer:
 
     def _choose(self, current: str) -> list[str]:
         """Returns what the program wants, nothing if it does not say."""
-        urls = []
-        for text in (self._config.choose and self._config.choose(current, self.roster.known())) or []:
-            try:
-                urls.append(broker_url(text))
-            except CallboardError as error:
-                log.error("choose gave what is no broker: %s", error)
-        return urls
+        try:
+            return [broker_url(text) for text in (self._config.choose and self._config.choose(current, self.roster.known())) or []]
+        except Exception:  # it is the program's
+            log.exception("choose failed")
+            return []
 
     def _reconsider(self) -> None:
         """The brokers known have changed."""
