@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -133,11 +134,12 @@ func simulateWorld(t *testing.T, open worldfile.Open, name string, how simdriver
 	return addresses
 }
 
-// freeAddress returns one that is free at present, and the same after each start
-// of whoever listens there.
+// freeAddress returns an address that nothing listens on, of a loopback host of its
+// own: no other test takes its port meanwhile.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.N(254), rand.N(256), 1+rand.N(254))
+	l, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
