@@ -111,7 +111,7 @@ func TestRosbridgeCaptures(t *testing.T) {
 			t.Parallel()
 			b := simulated(t, nil, robots...)
 			first := speak(t, b, "/rosbridge", nil)
-			first.message("/robot_"+fmt.Sprint(len(robots)-1)+"/odom", "nav_msgs/Odometry")
+			first.knows(robots...)
 			replay := &rosReplay{t: t, programs: map[int]*dialectProgram{}, answers: map[string]map[string]any{}, told: map[string]bool{}}
 			values, _ := first.answer("/rosapi/topics", "{}")
 			for _, topic := range at(values, "topics").([]any) {

@@ -203,8 +203,10 @@ func TestFoxgloveDrives(t *testing.T) {
 func TestFoxgloveConditions(t *testing.T) {
 	b := simulated(t, nil, "r0", "r1")
 	v := watching(t, b, "/foxglove", nil)
-	v.subscribe(9, "/r1/odom")
-	v.say(`{"op":"unsubscribe","subscriptionIds":[9]}`)
+	for i, topic := range []string{"/r0/odom", "/r1/odom"} { // both are there then
+		v.subscribe(8+i, topic)
+	}
+	v.say(`{"op":"unsubscribe","subscriptionIds":[8,9]}`)
 	answer := v.callAgain("/callboard/subscribe", "json", `{"id":"seen","condition":"fiducial.count > 0","select":{"n":"fiducial.count"},"trigger":"change"}`)
 	if answer != `{"ok":true,"robots":2,"topic":"/callboard/condition/seen"}` {
 		t.Errorf("got %s", answer)

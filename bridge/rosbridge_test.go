@@ -31,6 +31,14 @@ func (p *dialectProgram) message(topic, kind string) map[string]any {
 	return m["msg"].(map[string]any)
 }
 
+// knows waits until robots are there, with their names in the topics.
+func (p *dialectProgram) knows(robots ...string) {
+	p.t.Helper()
+	for _, robot := range robots {
+		p.message("/"+robot+"/odom", "nav_msgs/Odometry")
+	}
+}
+
 // near reports whether a number is as it should be.
 func near(v any, want float64) bool {
 	f, ok := v.(float64)
@@ -86,8 +94,8 @@ func TestRosbridgeTopics(t *testing.T) {
 func TestRosbridgeNames(t *testing.T) {
 	b := simulated(t, nil, "r0", "r10", "r2")
 	p := speak(t, b, "/rosbridge", nil)
+	p.knows("r0", "r2", "r10")
 	for topic, frame := range map[string]string{"/r2/base_scan": "r2/base_laser_link", "robot_1/base_scan": "r2/base_laser_link", "/robot_2/base_scan": "r10/base_laser_link"} {
-		p.message("/r10/odom", "nav_msgs/Odometry") // all are known then
 		if got := at(p.message(topic, "sensor_msgs/LaserScan"), "header", "frame_id"); got != frame {
 			t.Errorf("%s is in frame %v, expected %s", topic, got, frame)
 		}
@@ -151,7 +159,7 @@ func TestRosbridgeDrives(t *testing.T) {
 func TestRosbridgeConditions(t *testing.T) {
 	b := simulated(t, nil, "r0", "r1")
 	p := speak(t, b, "/rosbridge", nil)
-	p.message("/r1/odom", "nav_msgs/Odometry")
+	p.knows("r0", "r1")
 	p.say(`{"op":"subscribe","id":"far","topic":"/r0/base_scan","condition":"laser.min > 100"}`)
 	p.say(`{"op":"subscribe","id":"near","topic":"/r0/base_scan?condition=laser.min%20%3C%203%20and%20position.x%20%3C%201&trigger=rising"}`)
 	p.say(`{"op":"subscribe","id":"c","topic":"/callboard/condition/seen","condition":"fiducial.count > 0","robots":["r*"],"select":{"n":"fiducial.count"},"trigger":"change"}`)
@@ -205,7 +213,7 @@ func TestRosbridgeRights(t *testing.T) {
 	}, "r0", "r1")
 	secret := func(s string) http.Header { return http.Header{"Authorization": {"Bearer " + s}} }
 	all := speak(t, b, "/rosbridge", secret("all"))
-	all.message("/r1/odom", "nav_msgs/Odometry")
+	all.knows("r0", "r1")
 	password := http.Header{}
 	r, _ := http.NewRequest("GET", "/", nil)
 	r.SetBasicAuth("", "one")
