@@ -25,7 +25,8 @@ type Decoder struct {
 
 	// of the present frame
 	input
-	budget   int // bytes of memory that may still be taken
+	budget   int      // bytes of memory that may still be taken
+	shared   [][]byte // readings beside the frame: the first of readings, once they are referred to
 	readings []*overlay.Reading
 	paths    [][]overlay.BrokerID
 }
@@ -37,13 +38,17 @@ func NewDecoder() *Decoder {
 	}
 }
 
-// Decode reads a frame. The messages do not refer to data. After an error
-// the session cannot go on.
-func (d *Decoder) Decode(data []byte) ([]overlay.Message, error) {
+// Decode reads a frame, which may refer to the shared readings beside it. The
+// messages do not refer to data. After an error the session cannot go on.
+func (d *Decoder) Decode(data []byte, shared ...[]byte) ([]overlay.Message, error) {
 	d.input = input{data: data}
 	d.budget = memoryBase + memoryFactor*len(data)
 	clear(d.readings)
-	d.readings = d.readings[:0]
+	d.readings, d.shared = d.readings[:0], shared
+	for _, r := range shared {
+		d.budget += memoryFactor * len(r)
+		d.readings = append(d.readings, nil)
+	}
 	clear(d.paths)
 	d.paths = d.paths[:0]
 	all := make([]overlay.Message, d.length(messages.least, 16))
@@ -55,14 +60,14 @@ func (d *Decoder) Decode(data []byte) ([]overlay.Message, error) {
 		}
 		if d.err != nil {
 			err := fmt.Errorf("frame of %d bytes: message %d: %w", len(data), i, d.err)
-			d.data = nil
+			d.data, d.shared = nil, nil
 			return nil, err
 		}
 	}
 	if d.err == nil && d.rest() > 0 {
 		d.fail("%d bytes behind the last message", d.rest())
 	}
-	d.data = nil
+	d.data, d.shared = nil, nil
 	if d.err != nil {
 		return nil, fmt.Errorf("frame of %d bytes: %w", len(data), d.err)
 	}
@@ -215,6 +220,9 @@ func (d *Decoder) reading(v reflect.Value, inner *plan) {
 			d.fail("reading number %d of the frame was not told", n)
 			return
 		}
+		if d.readings[n] == nil {
+			d.readings[n] = d.sharedReading(d.shared[n], inner)
+		}
 		v.Set(reflect.ValueOf(d.readings[n]))
 		return
 	}
@@ -225,6 +233,26 @@ func (d *Decoder) reading(v reflect.Value, inner *plan) {
 		d.readings = append(d.readings, r)
 		v.Set(reflect.ValueOf(r))
 	}
+}
+
+// sharedReading reads a reading from beside the frame; nil after an error.
+func (d *Decoder) sharedReading(data []byte, inner *plan) *overlay.Reading {
+	frame := d.input
+	d.input = input{data: data}
+	d.charge(int(reflect.TypeFor[overlay.Reading]().Size()))
+	r := new(overlay.Reading)
+	inner.decode(d, reflect.ValueOf(r).Elem())
+	if d.err == nil && d.rest() > 0 {
+		d.fail("%d bytes behind a shared reading", d.rest())
+	}
+	err := d.err
+	d.input = frame
+	if err != nil {
+		d.err = fmt.Errorf("a shared reading: %w", err)
+		d.at = len(d.data)
+		return nil
+	}
+	return r
 }
 
 func (d *Decoder) textMap() map[string]string {

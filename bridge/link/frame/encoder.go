@@ -22,6 +22,7 @@ type Encoder struct {
 	// of the present frame
 	b        []byte
 	err      error
+	plain    bool // names are written out
 	readings map[*overlay.Reading]int
 	paths    [][]overlay.BrokerID
 }
@@ -38,9 +39,13 @@ func NewEncoder() *Encoder {
 
 // Append appends the frame of the messages to b. After an error, which only a
 // message that the overlay has no type for can cause, the session cannot go on.
-func (e *Encoder) Append(b []byte, all []overlay.Message) ([]byte, error) {
+// The receiver has the shared readings already: they go by their position.
+func (e *Encoder) Append(b []byte, all []overlay.Message, shared ...*overlay.Reading) ([]byte, error) {
 	e.b, e.err = b, nil
 	clear(e.readings)
+	for i, r := range shared {
+		e.readings[r] = i
+	}
 	clear(e.paths)
 	e.paths = e.paths[:0]
 	e.b = cbor.AppendHead(e.b, cbor.Array, uint64(len(all)))
@@ -55,6 +60,15 @@ func (e *Encoder) Append(b []byte, all []overlay.Message) ([]byte, error) {
 	return b, nil
 }
 
+// AppendReading appends a reading that several receivers share: without any
+// session's numbers.
+func (e *Encoder) AppendReading(b []byte, r *overlay.Reading) []byte {
+	e.b, e.plain = b, true
+	readingPlan.encode(e, reflect.ValueOf(r).Elem())
+	b, e.b, e.plain = e.b, nil, false
+	return b
+}
+
 func (e *Encoder) fail(format string, args ...any) {
 	if e.err == nil {
 		e.err = fmt.Errorf(format, args...)
@@ -64,7 +78,7 @@ func (e *Encoder) fail(format string, args ...any) {
 // name writes a text: its number if the receiver knows it, else number and
 // text, or the text alone if it is too long to be remembered.
 func (e *Encoder) name(s string) {
-	if len(s) > maxName || s == "" {
+	if len(s) > maxName || s == "" || e.plain {
 		e.b = cbor.AppendText(e.b, s)
 		return
 	}

@@ -210,6 +210,63 @@ func TestAReadingCrossesOnceAFrame(t *testing.T) {
 	}
 }
 
+// TestSharedReadings: frames of several sessions refer to readings that are written
+// once beside them, without any session's numbers.
+func TestSharedReadings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := newGenerator(t)
+		e, d := NewEncoder(), NewDecoder()
+		for range 2 {
+			g.readings = g.readings[:0]
+			var sent []overlay.Message
+			for range rapid.IntRange(1, 5).Draw(t, "messages") {
+				sent = append(sent, g.message())
+			}
+			var shared []*overlay.Reading
+			var beside [][]byte
+			for _, r := range g.readings {
+				if rapid.Bool().Draw(t, "shared") && !slices.Contains(shared, r) {
+					shared = append(shared, r)
+					beside = append(beside, NewEncoder().AppendReading(nil, r))
+				}
+			}
+			data, err := e.Append(nil, sent, shared...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := d.Decode(data, beside...)
+			if err != nil {
+				t.Fatalf("%v in % x beside % x", err, data, beside)
+			}
+			if diff := cmp.Diff(sent, got, exact); diff != "" {
+				t.Fatalf("what was sent (-) and what arrived (+): %s", diff)
+			}
+		}
+	})
+	r := notify(1, 5).Reading
+	e := NewEncoder()
+	beside := e.AppendReading(nil, r)
+	data, err := e.Append(nil, []overlay.Message{&overlay.NotifyMessage{Reading: r}}, r)
+	if err != nil || bytes.Contains(data, r.JSON) {
+		t.Errorf("%v, % x", err, data)
+	}
+	for _, tt := range []struct {
+		beside []byte
+		want   string
+	}{
+		{nil, "a shared reading: byte 0: it ends too early"},
+		{beside[:len(beside)-1], "a shared reading: "},
+		{append(bytes.Clone(beside), 0), "1 bytes behind a shared reading"},
+	} {
+		if _, err := NewDecoder().Decode(data, tt.beside); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v; expected %s", err, tt.want)
+		}
+	}
+	if _, err := NewDecoder().Decode(data); err == nil || !strings.Contains(err.Error(), "reading number 0 of the frame was not told") {
+		t.Error(err)
+	}
+}
+
 // The cost that the overlay promises: 50 keys move for some 5 kB.
 func TestMovingFiftyKeys(t *testing.T) {
 	data, err := NewEncoder().Append(nil, move(50))

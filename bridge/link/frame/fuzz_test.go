@@ -69,3 +69,23 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSharedReading takes a frame and a shared reading beside it: nothing panics,
+// and memory is bounded by what came.
+func FuzzSharedReading(f *testing.F) {
+	n := notify(1, 5)
+	e := NewEncoder()
+	beside := e.AppendReading(nil, n.Reading)
+	data, _ := e.Append(nil, []overlay.Message{n}, n.Reading)
+	f.Add(data, beside)
+	f.Add(data, beside[:len(beside)/2])
+	f.Fuzz(func(t *testing.T, data, beside []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := NewDecoder().Decode(data, beside)
+		runtime.ReadMemStats(&after)
+		if took, limit := after.TotalAlloc-before.TotalAlloc, uint64(memoryBase+2*memoryFactor*(len(data)+len(beside))+1<<16); took > limit {
+			t.Fatalf("%d bytes took %d of memory; expected up to %d (%v)", len(data), took, limit, err)
+		}
+	})
+}

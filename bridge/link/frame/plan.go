@@ -64,8 +64,12 @@ var numbered = map[reflect.Type][]string{
 	reflect.TypeFor[overlay.ClientSources](): {"Client"},
 }
 
-// messages is the plan of all that a frame can carry.
-var messages = newPlans().union("message", messageTypes)
+// messages is the plan of all that a frame can carry, readingPlan that of a reading
+// in it.
+var (
+	messages    = newPlans().union("message", messageTypes)
+	readingPlan = newPlans().structure(reflect.TypeFor[overlay.Reading]())
+)
 
 // Format is a number for what messages are made of and how they are written.
 // Two ends compare it before they talk: it differs between releases whose
