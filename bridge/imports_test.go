@@ -47,7 +47,7 @@ var siblings = map[string]map[string]string{
 	"bridge": {
 		".":                "attach beacon config gateway link node overlay push robots spool",
 		"gateway":          "attach config",
-		"link":             "link/frame overlay",
+		"link":             "link/frame multicast overlay",
 		"link/frame":       "overlay",
 		"node":             "attach link overlay robots",
 		"push":             "attach push/callboardv1 push/foxglove push/rosbridge push/rosgraph",

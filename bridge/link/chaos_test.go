@@ -137,8 +137,12 @@ func breakOften(t *testing.T, seed uint64) (cut, sessions int) {
 	one, two := newChatty("b1"), newChatty("b2")
 	dials := 0
 	compress := seed%2 == 0
+	segments := func() []Segment { return nil }
+	if lossy := newLossyNet(seed, 0.05); seed%4 > 1 {
+		segments = func() []Segment { return []Segment{{Group: lossy.join()}} }
+	}
 	one.links, err = New(Config{
-		Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "b2"}}, Handler: one, DialMin: time.Millisecond, Compress: compress,
+		Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: "b2"}}, Handler: one, DialMin: time.Millisecond, Compress: compress, Segments: segments(),
 		Transport: dialing{dial: func(ctx context.Context, address string) (net.Conn, error) {
 			conn, err := memory.Dial(ctx, address)
 			if err != nil {
@@ -153,7 +157,7 @@ func breakOften(t *testing.T, seed uint64) (cut, sessions int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two.links, err = New(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Handler: two, Listener: listener, Compress: compress})
+	two.links, err = New(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Handler: two, Listener: listener, Compress: compress, Segments: segments()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"callboard/bridge/link/frame"
+	"callboard/bridge/multicast"
 	"callboard/bridge/overlay"
 )
 
@@ -43,9 +44,12 @@ func FuzzAccept(f *testing.F) {
 	f.Add(hi)
 	f.Add(append(bytes.Clone(hi), textPiece(pieceRefuse, "no")...))
 	f.Add(append(append(bytes.Clone(hi), beginning...), compressed...))
+	onSegment := helloPiece(func(h *hello) { h.Groups = []string{testGroup.String()} })
+	joined := piece(pieceStream, (&multicast.Offer{Group: testGroup, Port: 5, Datagram: 1400, Window: 100}).Append(nil))
+	f.Add(bytes.Join([][]byte{onSegment, beginning, joined, piece(pieceNumber, []byte{0, 0, 0, 2}), piece(pieceFrame, one), piece(pieceNumber, []byte{0, 0, 0, 1}), piece(pieceFrame, one)}, nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := &counting{}
-		l, err := New(Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: &memoryListener{}, Handler: c, Compress: true, MaxFrame: minMaxFrame})
+		l, err := New(Config{Self: "b2", Segments: []Segment{{Group: newLossyNet(1, 0).join()}}, Neighbours: []Neighbour{{ID: "b1"}}, Listener: &memoryListener{}, Handler: c, Compress: true, MaxFrame: minMaxFrame})
 		if err != nil {
 			t.Fatal(err)
 		}

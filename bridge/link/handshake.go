@@ -42,6 +42,8 @@ type hello struct {
 	Heartbeat uint64 `cbor:"heartbeat"` // longest silence of the sender, µs
 	Compress  bool   `cbor:"compress"`  // the sender asks for compression
 	Registry  string `cbor:"registry"`  // the sender's overlay.Mode, "one" if left out
+
+	Groups []string `cbor:"groups,omitempty"` // of segments that the sender is on
 }
 
 var (
@@ -80,7 +82,7 @@ func (l *Links) hello(to Neighbour, attempt uint64) []byte {
 	content, err := helloEncoding.Marshal(hello{
 		Protocol: Protocol, Version: Version, Format: frame.Format(), ID: string(l.cfg.Self), To: string(to.ID), Attempt: attempt,
 		MaxFrame: uint64(l.cfg.MaxFrame), Heartbeat: uint64(l.cfg.Heartbeat.Microseconds()), Compress: l.compresses(to),
-		Registry: string(l.cfg.Registry),
+		Registry: string(l.cfg.Registry), Groups: l.groups(),
 	})
 	if err != nil {
 		panic(err) // a flat struct of texts and numbers

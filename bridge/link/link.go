@@ -47,6 +47,7 @@ type Config struct {
 	Compress   bool             // ask for compression of all links; done if both sides ask
 	QueueBytes int              // what may wait to be sent to a neighbour; when more does, the session ends; default 64 MiB
 	MaxFrame   int              // longest frame taken from a neighbour, bytes; default 128 MiB
+	Segments   []Segment        // that the broker is on; default none
 	Handler    Handler          // required
 	Logger     *slog.Logger     // default: discards
 }
@@ -60,6 +61,8 @@ type Links struct {
 	limit      *listener.Limit
 	log        *lograte.Log // of strangers
 	wg         sync.WaitGroup
+	segments   []*segment
+	queueMu    sync.Mutex // guards the segments' queues
 
 	mu      sync.Mutex
 	running context.Context // of Run; nil before
@@ -73,6 +76,9 @@ func New(cfg Config) (*Links, error) {
 		return nil, fmt.Errorf("links of broker %q: %w", cfg.Self, err)
 	}
 	l := &Links{cfg: cfg, log: lograte.New(cfg.Logger), limit: listener.New(listener.Limits{}), leaving: map[overlay.BrokerID]<-chan struct{}{}}
+	for _, s := range cfg.Segments {
+		l.segments = append(l.segments, newSegment(l, s))
+	}
 	l.attempts.Store(uint64(time.Now().UnixMicro()))
 	l.neighbours.Store(&neighbours{})
 	if err := l.Set(cfg.Neighbours); err != nil {
@@ -142,6 +148,20 @@ func (l *Links) Run(ctx context.Context) error {
 			}
 		})
 	}
+	var broken error // of a segment
+	var segments sync.WaitGroup
+	segmenting, stopSegments := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSegments()
+	for _, g := range l.segments {
+		segments.Go(func() {
+			if err := g.run(segmenting); err != nil {
+				l.mu.Lock()
+				broken = err
+				l.mu.Unlock()
+				stop(err)
+			}
+		})
+	}
 	<-ctx.Done()
 	if l.cfg.Listener != nil {
 		l.cfg.Listener.Close()
@@ -150,24 +170,40 @@ func (l *Links) Run(ctx context.Context) error {
 	l.stopped = true // nothing begins any more
 	l.mu.Unlock()
 	l.wg.Wait()
+	stopSegments() // behind the sessions that they carry
+	segments.Wait()
 	l.log.Close()
+	if failed == nil {
+		failed = broken
+	}
 	if failed != nil {
 		return fmt.Errorf("links of broker %q: %w", l.cfg.Self, failed)
 	}
 	return nil
 }
 
-// Send hands a frame to the sessions that it is for. It never blocks. What is
-// for a session that has ended is dropped and counted; a frame for which there
-// is no room ends the session.
-func (l *Links) Send(frame *overlay.Frame) {
-	if len(frame.Messages) == 0 {
-		return
+// Send hands the frames of a step to the sessions that they are for. It never
+// blocks. What is for a session that has ended is dropped and counted; a frame for
+// which there is no room ends the session.
+func (l *Links) Send(frames ...*overlay.Frame) {
+	if len(l.segments) > 0 { // what one step says to several is seen together
+		l.queueMu.Lock()
+		defer l.queueMu.Unlock()
 	}
-	o := outgoing{frame.Messages, weigh(frame.Messages)}
-	for _, to := range frame.To {
-		if p := l.neighbour(to.Neighbour); p != nil {
-			p.send(to.Session, o)
+	for _, frame := range frames {
+		if len(frame.Messages) == 0 {
+			continue
+		}
+		o := outgoing{messages: frame.Messages, weight: weigh(frame.Messages)}
+		for _, to := range frame.To {
+			if p := l.neighbour(to.Neighbour); p != nil {
+				if g := p.send(to.Session, o); g != nil {
+					select {
+					case g.wake <- struct{}{}:
+					default:
+					}
+				}
+			}
 		}
 	}
 }

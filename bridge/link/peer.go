@@ -149,6 +149,9 @@ func (p *peer) carry(ctx context.Context, s *session) (next *session) {
 	log := p.log.With("session", s.number)
 	log.Info("link up", "remote", s.raw.RemoteAddr().String(), "compressed", s.compress)
 	handler := p.links.cfg.Handler
+	if s.segment != nil {
+		s.segment.up(s) // before anything can be sent
+	}
 	handler.Up(p.id, s.number)
 	s.run(func() error {
 		select {
@@ -163,25 +166,35 @@ func (p *peer) carry(ctx context.Context, s *session) (next *session) {
 			return errReplaced
 		}
 	})
+	if s.segment != nil {
+		s.segment.down(s)
+	}
 	p.mu.Lock()
 	p.current = nil
 	p.problem = s.why().Error()
 	p.mu.Unlock()
 	for _, o := range s.take(nil) {
-		p.dropped.Add(uint64(len(o.messages)))
+		p.dropped.Add(uint64(len(o.messages) + o.count))
 	}
 	log.Info("link down", "reason", s.why())
 	handler.Down(p.id, s.number)
 	return next
 }
 
-func (p *peer) send(session uint64, o outgoing) {
+// send hands a frame to a session: to its writer, or to the segment that its
+// neighbour is on, which is returned.
+func (p *peer) send(session uint64, o outgoing) *segment {
 	p.mu.Lock()
 	s := p.current
 	p.mu.Unlock()
-	if s == nil || s.number != session || !s.enqueue(o) {
+	switch {
+	case s != nil && s.number == session && s.segment != nil && s.reserve(o.weight):
+		s.segment.queue = append(s.segment.queue, queued{s, o})
+		return s.segment
+	case s == nil || s.number != session || s.segment != nil || !s.enqueue(o):
 		p.dropped.Add(uint64(len(o.messages)))
 	}
+	return nil
 }
 
 // stale refuses a connection that is older than the one in use: it took its

@@ -2,16 +2,19 @@ package link
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"callboard/bridge/link/frame"
+	"callboard/bridge/multicast"
 	"callboard/bridge/overlay"
 	"callboard/player/deadline"
 )
@@ -49,11 +52,23 @@ type session struct {
 	reason  error
 
 	writing atomic.Bool // in the middle of a piece
+
+	// Of a session whose neighbour is on a segment; nil else.
+	segment    *segment
+	in         *inbound
+	address    netip.Addr     // of the neighbour
+	encoder    *frame.Encoder // under segment.mu, as
+	statusPort uint16         // where the neighbour takes statuses; 0: not told
 }
 
-// outgoing is a frame that waits to be sent.
+// outgoing is what waits to be sent: a frame; a frame that the segment has written,
+// with its number; or a piece.
 type outgoing struct {
 	messages []overlay.Message
+	plain    []byte
+	number   uint32
+	count    int // messages in plain
+	piece    []byte
 	weight   int
 }
 
@@ -68,6 +83,9 @@ func newSession(p *peer, n Neighbour, o *opening, h hello, attempt uint64) *sess
 		since: time.Now(), beat: cfg.Heartbeat, maxFrame: int(min(h.MaxFrame, maxMaxFrame)),
 		compress: p.links.compresses(n) && h.Compress, ended: ended, wake: make(chan struct{}, 1),
 	}
+	if s.segment = p.links.commonSegment(h.Groups); s.segment != nil {
+		s.in, s.encoder, s.address = newInbound(cfg.QueueBytes), frame.NewEncoder(), addressOf(o.raw)
+	}
 	// The handshake may have read on: what it has comes first.
 	already, _ := o.r.Peek(o.r.Buffered())
 	s.r = bufio.NewReaderSize(io.MultiReader(newRest(already), s.conn), readChunk)
@@ -77,25 +95,47 @@ func newSession(p *peer, n Neighbour, o *opening, h hello, attempt uint64) *sess
 // enqueue hands a frame to the writer. It reports whether there was room; if
 // not, the session ends.
 func (s *session) enqueue(o outgoing) bool {
+	if !s.reserve(o.weight) {
+		return false
+	}
+	s.push(o)
+	return true
+}
+
+// reserve makes room for a frame. It reports whether there was any; if not, the
+// session ends.
+func (s *session) reserve(weight int) bool {
 	s.mu.Lock()
 	if s.reason != nil {
 		s.mu.Unlock()
 		return false
 	}
-	if s.waiting > 0 && s.waiting+o.weight > s.peer.links.cfg.QueueBytes {
+	if s.waiting > 0 && s.waiting+weight > s.peer.links.cfg.QueueBytes {
 		waiting := s.waiting
 		s.mu.Unlock()
-		s.end(fmt.Errorf("%w: %d bytes and %d more", errFull, waiting, o.weight))
+		s.end(fmt.Errorf("%w: %d bytes and %d more", errFull, waiting, weight))
 		return false
 	}
+	s.waiting += weight
+	s.mu.Unlock()
+	return true
+}
+
+// push hands what has room to the writer.
+func (s *session) push(o outgoing) {
+	s.mu.Lock()
 	s.queue = append(s.queue, o)
-	s.waiting += o.weight
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	return true
+}
+
+// tell sends the neighbour a message about a stream.
+func (s *session) tell(m multicast.Message) {
+	piece := endPiece(m.Append(beginPiece(nil, pieceStream)), 0)
+	s.enqueue(outgoing{piece: piece, weight: len(piece)})
 }
 
 // take hands all that waits to the writer.
@@ -114,10 +154,11 @@ func (s *session) release(weight int) {
 	s.mu.Unlock()
 }
 
-// end ends the session, once, from any goroutine; it waits for nothing.
+// end ends the session for a reason, once, from any goroutine; it waits for
+// nothing. Without a reason it does nothing.
 func (s *session) end(reason error) {
 	s.mu.Lock()
-	if s.reason != nil {
+	if s.reason != nil || reason == nil {
 		s.mu.Unlock()
 		return
 	}
@@ -139,6 +180,9 @@ func (s *session) run(stop func() error) {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.end(s.read()) })
 	wg.Go(func() { s.end(s.write()) })
+	if s.segment != nil {
+		wg.Go(func() { s.end(s.deliver()) })
+	}
 	if reason := stop(); reason != nil {
 		s.end(reason)
 	}
@@ -187,6 +231,14 @@ func (s *session) limit(kind byte) int {
 		}
 	case pieceBye:
 		return maxReason
+	case pieceNumber:
+		if s.segment != nil {
+			return 4
+		}
+	case pieceStream:
+		if s.segment != nil {
+			return multicast.MaxMessage
+		}
 	}
 	return -1
 }
@@ -199,6 +251,7 @@ func (s *session) read() error {
 		inflate = newInflater(s.peer.links.cfg.MaxFrame)
 	}
 	var buf []byte
+	number := uint32(0) // of the last frame
 	for {
 		kind, content, err := readPiece(s.r, buf, s.limit)
 		if err != nil {
@@ -212,16 +265,36 @@ func (s *session) read() error {
 			continue
 		case pieceBye:
 			return &byeError{printable(content)}
+		case pieceNumber:
+			if len(content) != 4 {
+				return fmt.Errorf("a frame's number of %d bytes; expected 4", len(content))
+			}
+			number, buf = binary.BigEndian.Uint32(content)-1, content
+			continue
+		case pieceStream:
+			if err := s.segment.told(s, content); err != nil {
+				return err
+			}
+			buf = content
+			continue
 		case pieceCompressed:
 			if plain, err = inflate.inflate(content); err != nil {
 				return fmt.Errorf("a compressed frame: %w", err)
 			}
 		}
+		if s.segment != nil {
+			number++
+			if err := s.in.fromLink(number, plain, s.ended); err != nil {
+				return err
+			}
+			buf = keep(content)
+			continue
+		}
 		messages, err := decoder.Decode(plain)
 		if err != nil {
 			return err
 		}
-		s.peer.received.count(messages, len(plain))
+		s.peer.received.count(len(messages), len(plain))
 		buf = keep(content)
 		s.peer.links.cfg.Handler.Frame(s.peer.id, s.number, messages)
 	}
@@ -277,12 +350,26 @@ type writer struct {
 	deflate *deflater
 	plain   []byte
 	out     []byte
+	number  uint32 // of the last frame, on a segment
 }
 
 // frames appends frames to what is to be written. After an error, the others are
 // dropped and counted.
 func (w *writer) frames(all []outgoing) (err error) {
 	for i, o := range all {
+		switch {
+		case o.piece != nil:
+			w.out = append(w.out, o.piece...)
+		case o.plain != nil && err == nil:
+			err = w.written(&o)
+		case o.plain != nil:
+			w.peer.dropped.Add(uint64(o.count))
+		}
+		if o.messages == nil {
+			w.release(o.weight)
+			all[i] = outgoing{}
+			continue
+		}
 		for part := range overlay.Parts(o.messages, overlay.ReplayBytes) {
 			if err != nil {
 				w.peer.dropped.Add(uint64(len(part)))
@@ -296,22 +383,45 @@ func (w *writer) frames(all []outgoing) (err error) {
 	return err
 }
 
+// written appends a frame that the segment has written.
+func (w *writer) written(o *outgoing) error {
+	if w.number++; o.number != w.number {
+		start := len(w.out)
+		w.out = endPiece(binary.BigEndian.AppendUint32(beginPiece(w.out, pieceNumber), o.number), start)
+		w.number = o.number
+	}
+	w.peer.sent.count(o.count, len(o.plain))
+	start := len(w.out)
+	if w.deflate == nil {
+		w.out = append(beginPiece(w.out, pieceFrame), o.plain...)
+	} else {
+		w.out = w.deflate.piece(w.out, o.plain)
+	}
+	return w.end(start)
+}
+
 // frame appends a frame to what is to be written, and writes if that is enough.
 func (w *writer) frame(messages []overlay.Message) error {
 	start := len(w.out)
 	var err error
 	if w.deflate == nil {
 		w.out, err = w.encoder.Append(beginPiece(w.out, pieceFrame), messages)
-		w.peer.sent.count(messages, len(w.out)-start-pieceHead)
+		w.peer.sent.count(len(messages), len(w.out)-start-pieceHead)
 	} else {
 		w.plain, err = w.encoder.Append(w.plain[:0], messages)
-		w.peer.sent.count(messages, len(w.plain))
+		w.peer.sent.count(len(messages), len(w.plain))
 		w.out = w.deflate.piece(w.out, w.plain)
 		w.plain = keep(w.plain)
 	}
 	if err != nil {
 		return err
 	}
+	return w.end(start)
+}
+
+// end completes the piece of a frame that began at start, and writes if that is
+// enough.
+func (w *writer) end(start int) error {
 	if n := len(w.out) - start - pieceHead; n > w.maxFrame {
 		return fmt.Errorf("a frame of %d bytes where the neighbour takes up to %d", n, w.maxFrame)
 	}

@@ -3,8 +3,6 @@ package link
 import (
 	"sync/atomic"
 	"time"
-
-	"callboard/bridge/overlay"
 )
 
 // Status is what is known of the link with a neighbour. Counts go on from
@@ -59,9 +57,9 @@ func (p *peer) status() Status {
 // traffic counts what goes one way.
 type traffic struct{ frames, messages, plain, bytes atomic.Uint64 }
 
-func (t *traffic) count(messages []overlay.Message, plain int) {
+func (t *traffic) count(messages, plain int) {
 	t.frames.Add(1)
-	t.messages.Add(uint64(len(messages)))
+	t.messages.Add(uint64(messages))
 	t.plain.Add(uint64(plain))
 }
 

@@ -21,6 +21,8 @@ type network struct {
 	name   string
 	listen func(t *testing.T) net.Listener
 	of     func(id string) Transport // of the broker with that id
+	// segments are those that a broker is on; nil: none.
+	segments func() []Segment
 }
 
 func networks(t *testing.T) []network {
@@ -33,16 +35,19 @@ func networks(t *testing.T) []network {
 		}
 		return l
 	}
+	inMemory := func(t *testing.T) net.Listener {
+		l, err := memory.Listen(t.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	lossy := newLossyNet(1, 0.05)
 	return []network{
-		{"memory", func(t *testing.T) net.Listener {
-			l, err := memory.Listen(t.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return l
-		}, func(string) Transport { return &memory }},
-		{"tcp", tcp, func(string) Transport { return TCP{} }},
-		{"tls", tcp, func(id string) Transport { return ca.sign(t, id) }},
+		{"memory", inMemory, func(string) Transport { return &memory }, nil},
+		{"tcp", tcp, func(string) Transport { return TCP{} }, nil},
+		{"tls", tcp, func(id string) Transport { return ca.sign(t, id) }, nil},
+		{"segment", inMemory, func(string) Transport { return &memory }, func() []Segment { return []Segment{{Group: lossy.join()}} }},
 	}
 }
 
@@ -61,6 +66,9 @@ func pair(t *testing.T, n network, change func(*Config)) (b1, b2 *broker) {
 	listener := n.listen(t)
 	c2 := Config{Self: "b2", Neighbours: []Neighbour{{ID: "b1"}}, Listener: listener, Transport: n.of("b2")}
 	c1 := Config{Self: "b1", Neighbours: []Neighbour{{ID: "b2", Address: listener.Addr().String()}}, Transport: n.of("b1")}
+	if n.segments != nil {
+		c1.Segments, c2.Segments = n.segments(), n.segments()
+	}
 	if change != nil {
 		change(&c1)
 		change(&c2)
@@ -130,7 +138,7 @@ func busyNeighbour(t *testing.T, n network) {
 	h := &blocking{recorder: newRecorder(), release: make(chan struct{})}
 	const room = 200_000
 	b1, _ := pair(t, n, func(c *Config) {
-		c.QueueBytes = room
+		c.QueueBytes, c.DialMin = room, time.Minute // no session follows before the test has looked
 		if c.Self == "b2" {
 			c.Handler = h
 		}

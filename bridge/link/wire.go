@@ -19,6 +19,8 @@ const (
 	pieceFrame                 // a step's messages (package frame)
 	pieceCompressed            // the same: plain length (4 bytes), then a stretch of the session's DEFLATE stream
 	pieceBye                   // why the session ends; text
+	pieceNumber                // pair number of the frame that follows (4 bytes), where it is not the last one's successor
+	pieceStream                // a message about a stream on a segment (package multicast)
 )
 
 const (

@@ -18,7 +18,11 @@ import (
 // neighbour is a link on which another broker listens.
 type neighbour struct{ frames chan *overlay.Frame }
 
-func (l *neighbour) Send(f *overlay.Frame) { l.frames <- f }
+func (l *neighbour) Send(all ...*overlay.Frame) {
+	for _, f := range all {
+		l.frames <- f
+	}
+}
 func (l *neighbour) Status() []link.Status { return nil }
 
 // counted waits until the broker has told for so many clients how many robots

@@ -43,9 +43,9 @@ type Store interface {
 
 // Links carries frames to neighbours.
 type Links interface {
-	// Send sends a frame over the sessions that it names; to those that have
-	// ended, nothing. It never blocks.
-	Send(f *overlay.Frame)
+	// Send sends frames over the sessions that they name, all of a step at once; to
+	// those that have ended, nothing. It never blocks.
+	Send(all ...*overlay.Frame)
 	// Status describes the links, for lists.
 	Status() []link.Status
 }
@@ -117,6 +117,7 @@ type Node struct {
 	waiting   map[overlay.Handle]*waiting // changes whose conditions are being compiled
 	restoring int                         // changes of an earlier life that are not visible yet
 	soon      attach.Outbox               // has notifications that are written together; nil: none does
+	frames    []*overlay.Frame            // scratch, of doAll
 	timer     *time.Timer                 // runs out at armed
 	armed     overlay.Instant
 
@@ -402,12 +403,27 @@ func (n *Node) doAll(outputs []overlay.Output) {
 		later -= writtenAtOnce
 	}
 	for i, out := range outputs {
+		if frame, ok := out.(*overlay.Frame); ok { // a step's stand together
+			n.frames = append(n.frames, frame)
+			continue
+		}
+		n.sendFrames()
 		n.do(out, i >= later)
 	}
+	n.sendFrames()
 	if n.soon != nil {
 		n.soon.Flush()
 		n.soon = nil
 	}
+}
+
+// sendFrames sends the frames that were put out one after the other.
+func (n *Node) sendFrames() {
+	if len(n.frames) > 0 && n.links != nil {
+		n.links.Send(n.frames...)
+	}
+	clear(n.frames)
+	n.frames = n.frames[:0]
 }
 
 func (n *Node) do(out overlay.Output, now bool) {
@@ -438,10 +454,6 @@ func (n *Node) do(out overlay.Output, now bool) {
 		n.asked(o)
 	case *overlay.Answered:
 		n.answered(o)
-	case *overlay.Frame:
-		if n.links != nil {
-			n.links.Send(o)
-		}
 	case *overlay.Install:
 		n.prepareInstall(o)
 	case *overlay.Uninstall:
