@@ -13,6 +13,7 @@ type Config struct {
 	Neighbours []Neighbour
 	Registry   Registry
 	Beacon     Beacon
+	Segments   []Segment
 	Gateway    Gateway
 	Zones      map[string][][2]float64 // polygons by name, m
 	Tokens     []Token
@@ -105,6 +106,24 @@ type Beacon struct {
 	Group      string   // IPv4 multicast address and port; default 239.255.67.66:8802
 	Interfaces []string // names, instead of those that programs can come from
 }
+
+// Segment is one [[segment]]: neighbours on one LAN get what several of them want by
+// multicast.
+type Segment struct {
+	Interface string
+	Group     string  // IPv4 multicast address and port; default DefaultGroup
+	Rate      float64 // bits/s; default 200 Mbit/s
+	Datagram  int     // bytes of the longest; default 1,400
+}
+
+// DefaultGroup is where a segment's brokers multicast.
+const DefaultGroup = "239.255.67.66:8803"
+
+// Bounds of a segment's rate (bits/s) and datagrams (bytes).
+const (
+	minRate, maxRate         = 1e6, 100e9
+	minDatagram, maxDatagram = 512, 8900
+)
 
 // Gateway is the table [gateway].
 type Gateway struct{ Listen string } // first port for Player programs, without host on 127.0.0.1; "" means none

@@ -59,6 +59,14 @@ announce = false
 group = "239.1.2.3:8802"
 interfaces = ["eth0"]
 
+[[segment]]
+interface = "eth0"
+group = "239.1.2.3:8803"
+rate = "1.5Gbit"
+datagram = 8900
+[[segment]]
+interface = "eth1"
+
 [gateway]
 listen = "127.0.0.1:7000"
 
@@ -114,6 +122,7 @@ func TestExample(t *testing.T) {
 		},
 		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801", Compress: true}},
 		Beacon:     Beacon{Announce: false, Group: "239.1.2.3:8802", Interfaces: []string{"eth0"}},
+		Segments:   []Segment{{Interface: "eth0", Group: "239.1.2.3:8803", Rate: 1.5e9, Datagram: 8900}, {Interface: "eth1", Group: "239.255.67.66:8803", Rate: 200e6, Datagram: 1400}},
 		Registry:   Registry{Mode: "one", Broker: "b1"},
 		Gateway:    Gateway{Listen: "127.0.0.1:7000"},
 		Zones:      map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}, {0, 1}}},
@@ -187,7 +196,7 @@ devices = "laser:0"
 7:1: player[0].adress: unknown key; expected perhaps address
 9:1: player[1].address: "localhost" is no address; expected HOST:PORT
 10:1: player[1].devices: is the string "laser:0"; expected an array of strings, such as ["r*"]
-11:1: nonsense: unknown key; expected one of beacon, broker, gateway, limits, neighbour, player, registry, tls, token or zones`},
+11:1: nonsense: unknown key; expected one of beacon, broker, gateway, limits, neighbour, player, registry, segment, tls, token or zones`},
 		{"syntax", "[broker]\nid = \n", `2:6: broker.id: expected value but found '\n' instead; expected TOML 1.0`},
 		{"key twice", "[broker]\nid = \"a\"\nid = \"b\"\n", `3:10: broker.id: Key 'broker.id' has already been defined; expected TOML 1.0`},
 		{"not UTF-8", "[broker]\nid = \"\xff\"\n", `2:7: not UTF-8; expected TOML, which is always UTF-8`},
@@ -221,6 +230,13 @@ devices = "laser:0"
 4:1: limits.clients: is 0; expected 1 to 10000000 clients
 5:1: limits.connections: is the string "many"; expected an integer
 6:1: limits.subscription_bytes: is 1; expected 1024 to 67108864 bytes`},
+		{"segments", "[[segment]]\ngroup = \"10.0.0.1:5\"\nrate = \"200\"\ndatagram = 100\n[[segment]]\ninterface = \"eth0\"\nrate = \"1kbit\"\n[[segment]]\ninterface = \"eth1\"\nspeed = 1", `1:1: segment[0].interface: is missing; expected a network interface's name, such as "eth0"
+2:1: segment[0].group: "10.0.0.1:5" is no IPv4 multicast address with a port; expected one such as 239.255.67.66:8803
+3:1: segment[0].rate: is the string "200"; expected bits per second, as "200Mbit"
+4:1: segment[0].datagram: is 100; expected 512 to 8900 bytes
+7:1: segment[1].rate: is 1000 bits per second; expected 1Mbit to 100Gbit
+8:1: segment[2].group: "239.255.67.66:8803" is another segment's; expected a group for each (the other is segment[1])
+10:1: segment[2].speed: unknown key; expected one of datagram, group, interface or rate`},
 		{"a size that is none", "[limits]\nmemory = -1\ndisk = 1.5", `2:1: limits.memory: is -1; expected bytes, as "2GB"
 3:1: limits.disk: is the float 1.5; expected bytes, as "2GB" or "512MiB"`},
 		{"limits as a value", "limits = 3", `1:1: limits: is the integer 3; expected a table`},

@@ -178,6 +178,14 @@ func (r *reader) document(t *table, c *Config) {
 		t.text("group", &c.Beacon.Group)
 		t.texts("interfaces", &c.Beacon.Interfaces)
 	})
+	t.each("segment", func(t *table) {
+		s := Segment{Group: DefaultGroup, Rate: 200e6, Datagram: 1400}
+		t.text("interface", &s.Interface)
+		t.text("group", &s.Group)
+		t.rate("rate", &s.Rate)
+		t.integer("datagram", &s.Datagram)
+		c.Segments = append(c.Segments, s)
+	})
 	t.sub("gateway", func(t *table) { t.text("listen", &c.Gateway.Listen) })
 	t.sub("zones", func(t *table) { c.Zones = r.zones(t) })
 	t.each("token", func(t *table) { c.Tokens = append(c.Tokens, r.token(t)) })

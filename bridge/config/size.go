@@ -25,6 +25,20 @@ func ParseSize(text string) (int64, error) {
 	return int64(n * unit), nil
 }
 
+// rateUnits are the units that a rate must have.
+var rateUnits = map[string]float64{"bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+
+// ParseRate reads a number of bits per second: "200Mbit", "1.5Gbit".
+func ParseRate(text string) (float64, error) {
+	number := strings.TrimRightFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	unit, known := rateUnits[strings.ToLower(strings.TrimSpace(text[len(number):]))]
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !known || err != nil || !(n*unit > 0 && n*unit < 1e18) {
+		return 0, errors.New("expected bits per second, as 200Mbit or 1Gbit")
+	}
+	return n * unit, nil
+}
+
 // unknownMemory is the memory of a machine that does not say how much it has, in
 // bytes.
 const unknownMemory = 4 << 30

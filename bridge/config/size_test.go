@@ -42,3 +42,16 @@ func TestMachineMemory(t *testing.T) {
 		t.Errorf("on a machine that does not tell: %d", got)
 	}
 }
+
+func TestParseRate(t *testing.T) {
+	for text, want := range map[string]float64{"200Mbit": 200e6, "1.5 Gbit": 1.5e9, "10kbit": 10e3, "5bit": 5} {
+		if got, err := ParseRate(text); err != nil || got != want {
+			t.Errorf("%q is %v, %v; expected %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "200", "Mbit", "-5Mbit", "0Mbit", "200MB", "1e30Gbit"} {
+		if got, err := ParseRate(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}

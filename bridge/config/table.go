@@ -108,6 +108,20 @@ func (t *table) size(key string, into *int64) {
 	}
 }
 
+// rate reads a number of bits per second, with a unit.
+func (t *table) rate(key string, into *float64) {
+	v, path, ok := t.get(key)
+	if !ok {
+		return
+	}
+	text, isText := v.(string)
+	if rate, err := ParseRate(text); isText && err == nil {
+		*into = rate
+		return
+	}
+	t.wrong(path, v, "bits per second, as \"200Mbit\"")
+}
+
 func (t *table) boolean(key string, into *bool) {
 	if v, path, ok := t.get(key); ok {
 		if b, isBool := v.(bool); isBool {

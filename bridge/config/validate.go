@@ -35,6 +35,7 @@ func (c *Config) Validate() problem.List {
 	k.players()
 	k.neighbours()
 	k.beacon()
+	k.segments()
 	k.ports()
 	k.zones()
 	k.tokens()
@@ -210,7 +211,7 @@ func (k *checks) proven(key string, n Neighbour) {
 func (k *checks) beacon() {
 	b := k.c.Beacon
 	if b.Group != "" {
-		if group, err := netip.ParseAddrPort(b.Group); err != nil || !group.Addr().Is4() || !group.Addr().IsMulticast() || group.Port() == 0 {
+		if !isGroup(b.Group) {
 			k.say("beacon.group", fmt.Sprintf("%q is no IPv4 multicast address with a port; expected one such as 239.255.67.66:8802", b.Group))
 		}
 	}
@@ -222,6 +223,33 @@ func (k *checks) beacon() {
 			return ""
 		})
 	}
+}
+
+func (k *checks) segments() {
+	at := map[string]string{}
+	for i, s := range k.c.Segments {
+		key := element("segment", i)
+		if s.Interface == "" {
+			k.say(key+".interface", "is missing; expected a network interface's name, such as \"eth0\"")
+		}
+		if !isGroup(s.Group) {
+			k.say(key+".group", fmt.Sprintf("%q is no IPv4 multicast address with a port; expected one such as %s", s.Group, DefaultGroup))
+		} else if other, twice := at[s.Group]; twice {
+			k.say(key+".group", fmt.Sprintf("%q is another segment's; expected a group for each (the other is %s)", s.Group, other))
+		} else {
+			at[s.Group] = key
+		}
+		if s.Rate < minRate || s.Rate > maxRate {
+			k.say(key+".rate", fmt.Sprintf("is %v bits per second; expected 1Mbit to 100Gbit", s.Rate))
+		}
+		k.within(key+".datagram", s.Datagram, minDatagram, maxDatagram, "bytes")
+	}
+}
+
+// isGroup reports whether a text is an IPv4 multicast address with a port.
+func isGroup(text string) bool {
+	group, err := netip.ParseAddrPort(text)
+	return err == nil && group.Addr().Is4() && group.Addr().IsMulticast() && group.Port() != 0
 }
 
 // ports checks that no two parts are to listen on one port.
