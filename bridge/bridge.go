@@ -23,6 +23,7 @@ import (
 	"callboard/bridge/overlay"
 	"callboard/bridge/push"
 	"callboard/bridge/robots"
+	"callboard/bridge/segment"
 	"callboard/bridge/spool"
 	"callboard/player/client"
 	"callboard/subscribe"
@@ -68,7 +69,8 @@ type Bridge struct {
 	gateway      *gateway.Gateway // nil: none
 	linkListener net.Listener     // nil: no broker connects here
 	links        *link.Links      // nil: a broker without neighbours
-	beacon       *beacon.Sender   // nil: it is not announced
+	segments     []*segment.Segment
+	beacon       *beacon.Sender // nil: it is not announced
 }
 
 // New takes the data directory and the address and builds the broker; Run
@@ -116,6 +118,7 @@ func (b *Bridge) build() error {
 	if err := b.newLinks(); err != nil {
 		return err
 	}
+	b.measureSegments(metrics)
 	if b.links == nil {
 		b.node.Attach(b.robots, nil)
 	} else {
@@ -253,6 +256,9 @@ func (b *Bridge) Close() error {
 		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	for _, s := range b.segments {
+		errs = append(errs, s.Close())
 	}
 	if b.gateway != nil {
 		errs = append(errs, b.gateway.Close())

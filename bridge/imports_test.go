@@ -45,7 +45,7 @@ var rooms = map[string][]string{
 // tests (…test) may import all of their room.
 var siblings = map[string]map[string]string{
 	"bridge": {
-		".":                "attach beacon config gateway link node overlay push robots spool",
+		".":                "attach beacon config gateway link node overlay push robots segment spool",
 		"gateway":          "attach config",
 		"link":             "link/frame multicast overlay",
 		"link/frame":       "overlay",
@@ -55,6 +55,7 @@ var siblings = map[string]map[string]string{
 		"push/foxglove":    "attach push/ros push/rosgraph",
 		"push/rosbridge":   "attach push/ros push/rosgraph",
 		"push/rosgraph":    "attach push/ros robots",
+		"segment":          "link",
 		"spool":            "overlay",
 		"standby":          "overlay",
 	},

@@ -3,11 +3,13 @@ package bridge
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"callboard/bridge/config"
 	"callboard/bridge/link"
 	"callboard/bridge/overlay"
+	"callboard/bridge/segment"
 )
 
 // newLinks makes the links with the configured neighbours; none if the broker is
@@ -26,6 +28,9 @@ func (b *Bridge) newLinks() error {
 		Logger:     b.config.Logger,
 	}
 	var err error
+	if l.Segments, err = b.newSegments(); err != nil {
+		return err
+	}
 	if c.TLS.ClientCA != "" {
 		if l.Transport, err = link.LoadTLS(c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA); err != nil {
 			return err
@@ -41,6 +46,24 @@ func (b *Bridge) newLinks() error {
 	}
 	b.links, err = link.New(l)
 	return err
+}
+
+// newSegments joins the configured segments.
+func (b *Bridge) newSegments() ([]link.Segment, error) {
+	var all []link.Segment
+	for _, c := range b.config.Config.Segments {
+		group, err := netip.ParseAddrPort(c.Group)
+		if err != nil {
+			return nil, fmt.Errorf("segment %s: %w", c.Group, err)
+		}
+		s, err := segment.Open(segment.Config{Interface: c.Interface, Group: group, Datagram: c.Datagram, Logger: b.config.Logger})
+		if err != nil {
+			return nil, err
+		}
+		b.segments = append(b.segments, s)
+		all = append(all, link.Segment{Group: s, Rate: c.Rate, Datagram: c.Datagram})
+	}
+	return all, nil
 }
 
 func neighbours(all []config.Neighbour) []link.Neighbour {

@@ -75,6 +75,7 @@ type segment struct {
 	sessions map[uint64]*session
 	rings    time.Duration // when the alarm does
 	dropped  uint32        // by the socket
+	saved    uint64        // bytes
 	received multicast.Received
 	out      []Datagram
 	series   seriesWriter

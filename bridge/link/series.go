@@ -164,8 +164,10 @@ func (w *seriesWriter) append(g *segment) {
 	ends := make([]int, 0, 32) // of readings and frames in w.plain
 	encoder := w.members[0].session.encoder
 	for _, r := range w.shared {
+		start := len(w.plain)
 		w.plain = encoder.AppendReading(w.plain, r)
 		ends = append(ends, len(w.plain))
+		g.saved += uint64(w.count[r]-1) * uint64(len(w.plain)-start)
 	}
 	for _, m := range w.members {
 		start := len(w.plain)

@@ -77,3 +77,12 @@ func (c *MemberCounters) Add(o *MemberCounters) {
 	c.Delay.Count += o.Delay.Count
 	c.Delay.Sum += o.Delay.Sum
 }
+
+// OffsBy returns how many memberships ended for a reason.
+func (c *SenderCounters) OffsBy(yield func(why Why, n uint64) bool) {
+	for why := WhySlow; int(why) < len(whys); why++ {
+		if !yield(why, c.Offs[why]) {
+			return
+		}
+	}
+}

@@ -29,6 +29,8 @@ type PeerStatus struct {
 	Since   time.Duration // it is a member, or was turned off
 	Why     Why           // it was turned off; 0: it was not
 	Offered bool          // it may join
+	Proving bool          // it has joined, and nothing has come of it yet
+	Again   time.Duration // until it may join again; 0: it may
 
 	// What comes from it.
 	Following bool   // its stream, as a member
@@ -49,16 +51,32 @@ func (g *Segment) Status() Status {
 		Pace: s.pace * 8, Sent: s.counters, Past: g.past, Strange: g.strange,
 	}
 	for _, f := range g.order {
-		p := PeerStatus{Session: f.session}
-		if to := s.peers[f.session]; to != nil {
-			p.Member, p.Rank, p.Want, p.Room = to.state == peerStarted, to.rank, to.want, to.room
-			p.Since, p.Why, p.Offered = to.since, to.why, to.state == peerOffered || to.state == peerProving
-		}
-		if m := f.member; m != nil {
-			p.Following, p.Lowest, p.Top, p.Window = m.phase == phaseStarted || m.phase == phaseLeaving, m.want, m.top, uint64(len(m.ring))
-			p.Holes, p.Retry, p.Reorder, p.Received = len(m.holes), m.retry(1), m.reorder, m.counters
-		}
-		st.Peers = append(st.Peers, p)
+		st.Peers = append(st.Peers, g.peerStatus(f))
 	}
 	return st
+}
+
+// Peer returns what is known of one session with a neighbour of the segment.
+func (g *Segment) Peer(session uint64) (st PeerStatus, known bool) {
+	f := g.follow[session]
+	if f == nil {
+		return PeerStatus{}, false
+	}
+	return g.peerStatus(f), true
+}
+
+func (g *Segment) peerStatus(f *following) PeerStatus {
+	s, p := g.sender, PeerStatus{Session: f.session}
+	if to := s.peers[f.session]; to != nil {
+		p.Member, p.Rank, p.Want, p.Room = to.state == peerStarted, to.rank, to.want, to.room
+		p.Since, p.Why, p.Offered, p.Proving = to.since, to.why, to.state == peerOffered, to.state == peerProving
+		if to.state == peerOff {
+			p.Again = max(0, to.again-s.now)
+		}
+	}
+	if m := f.member; m != nil {
+		p.Following, p.Lowest, p.Top, p.Window = m.phase == phaseStarted || m.phase == phaseLeaving, m.want, m.top, uint64(len(m.ring))
+		p.Holes, p.Retry, p.Reorder, p.Received = len(m.holes), m.retry(1), m.reorder, m.counters
+	}
+	return p
 }

@@ -90,6 +90,17 @@ type Neighbour struct {
 	Received   uint64  `json:"received"` // bytes
 	Waiting    int     `json:"waiting"`  // bytes to be sent
 	Problem    string  `json:"problem,omitempty"`
+
+	Segment *Segment `json:"segment,omitempty"` // how it gets what others want, too
+}
+
+// Segment is how a neighbour gets what others on a segment of the network want,
+// too.
+type Segment struct {
+	Group     string  `json:"group,omitempty"`
+	Multicast bool    `json:"multicast"`       // by multicast, not over the link
+	Since     float64 `json:"since,omitempty"` // s, Unix: that
+	Why       string  `json:"why,omitempty"`   // why not by multicast
 }
 
 // Session is a client at its edge broker.
@@ -389,6 +400,12 @@ func (n *Node) neighbours() []Neighbour {
 		}
 		if s.Up {
 			one.Since = float64(s.Since.UnixNano()) / float64(time.Second)
+		}
+		if g := s.Segment; g != nil {
+			one.Segment = &Segment{Group: g.Group, Multicast: g.Multicast, Why: g.Why}
+			if !g.Since.IsZero() {
+				one.Segment.Since = float64(g.Since.UnixNano()) / float64(time.Second)
+			}
 		}
 		all = append(all, one)
 	}

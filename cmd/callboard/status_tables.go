@@ -38,9 +38,21 @@ func brokerTable(brokers []node.Broker) table {
 	return t
 }
 
+// multicast says whether a neighbour gets what others want, too, by multicast: since
+// when, or why not.
+func multicast(now time.Time, s *node.Segment) string {
+	switch {
+	case s == nil:
+		return "-"
+	case s.Multicast:
+		return "for " + ago(now, s.Since)
+	}
+	return "no: " + s.Why
+}
+
 // linkTable lists each link once, as the first broker that tells of it sees it.
 func linkTable(brokers []node.Broker, now time.Time) table {
-	t := table{headings: []string{"LINK", "STATE", "FOR", "SENT", "RECEIVED", "WAITING", "COMPRESSED", "PROBLEM"}, right: numbers(2, 3, 4, 5), spare: []int{6, 5}}
+	t := table{headings: []string{"LINK", "STATE", "FOR", "SENT", "RECEIVED", "WAITING", "COMPRESSED", "MULTICAST", "PROBLEM"}, right: numbers(2, 3, 4, 5), spare: []int{6, 5}}
 	seen := map[[2]string]bool{}
 	for _, b := range brokers {
 		for _, n := range b.Neighbours {
@@ -52,7 +64,7 @@ func linkTable(brokers []node.Broker, now time.Time) table {
 			if n.Up {
 				state = "up"
 			}
-			t.add(b.ID+"-"+n.ID, state, ago(now, n.Since), size(n.Sent), size(n.Received), size(uint64(n.Waiting)), strconv.FormatBool(n.Compressed), dash(n.Problem))
+			t.add(b.ID+"-"+n.ID, state, ago(now, n.Since), size(n.Sent), size(n.Received), size(uint64(n.Waiting)), strconv.FormatBool(n.Compressed), multicast(now, n.Segment), dash(n.Problem))
 		}
 	}
 	t.sort()
