@@ -52,6 +52,9 @@ func TestAskedOnce(t *testing.T) {
 
 // TestDelays: repairs are quick.
 func TestDelays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run has too few losses")
+	}
 	messages := count(t, "CALLBOARD_DELIVERIES", 40_000)
 	for _, k := range []int{2, 15} {
 		f := measured(t, Load{Members: k, Bytes: 256, Rate: 20_000, Messages: messages / k * 2, Loss: 0.0001})
@@ -81,6 +84,9 @@ func TestDelays(t *testing.T) {
 // TestLastOneLost: no gap shows that a datagram before a silence is lost;
 // heartbeats do.
 func TestLastOneLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run has too few losses")
+	}
 	f := measured(t, Load{Members: 2, Bytes: 256, Rate: 200, Messages: 15_000, Loss: 0.005, Last: true})
 	repaired := f.Delays.Above(310 * time.Microsecond)
 	p := repaired.Quantile(0.99)

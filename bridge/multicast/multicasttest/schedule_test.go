@@ -8,10 +8,14 @@ import (
 	"callboard/bridge/multicast"
 )
 
-// count returns what an environment variable says, or else a default.
+// count returns what an environment variable says, or else a default; of that a
+// quarter in a short run.
 func count(t *testing.T, variable string, otherwise int) int {
 	s := os.Getenv(variable)
-	if s == "" {
+	switch {
+	case s == "" && testing.Short():
+		return otherwise / 4
+	case s == "":
 		return otherwise
 	}
 	n, err := strconv.Atoi(s)
@@ -43,7 +47,7 @@ func TestSchedules(t *testing.T) {
 				sum.Received.Add(&c.Received)
 			}
 			for mark, n := range marks(kind, &sum) {
-				if n == 0 {
+				if n == 0 && !testing.Short() {
 					t.Errorf("no schedule has reached: %s", mark)
 				}
 			}
@@ -75,7 +79,7 @@ func marks(kind Kind, c *Counts) map[string]uint64 {
 
 // TestSeed runs the schedule CALLBOARD_SEED of the kind CALLBOARD_KIND.
 func TestSeed(t *testing.T) {
-	seed := count(t, "CALLBOARD_SEED", -1)
+	seed := count(t, "CALLBOARD_SEED", -4)
 	if seed < 0 {
 		t.Skip("CALLBOARD_SEED is not set")
 	}
