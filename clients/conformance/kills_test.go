@@ -215,11 +215,17 @@ func TestKills(t *testing.T) {
 				f.does("move", object{"url": p.relays[i].url()})
 			}
 		},
-		"hold": func(i int) {
+		"hold": func(int) {
 			for _, f := range all {
+				f.mu.Lock()
+				before := f.others["notification"]
+				f.mu.Unlock()
 				f.does("hold", object{})
+				f.until("one in the program's hands", func() bool { return f.others["notification"] > before })
 			}
-			p.relays[i].cut()
+			for _, r := range p.relays {
+				r.cut()
+			}
 			for _, f := range all {
 				f.does("list", object{"what": "brokers"})
 				f.does("release", object{})
