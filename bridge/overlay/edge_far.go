@@ -99,7 +99,7 @@ func (b *edge) subscribeFar(s *session, k Key, num uint64, before Hash, change *
 	m := &SubscribeMessage{Key: k, Epoch: s.epoch, Num: num, Known: in.known(), Hash: s.hash, Missing: missing}
 	switch {
 	case r != nil && b.local(r): // S3
-		in.far.open, m.Missing = 0, nil
+		in.far.open = 0
 		switch {
 		case r.up != "" && r.hash == s.hash:
 		case r.up != "" && r.hash == before && change != nil:

@@ -176,12 +176,16 @@ func (b *edge) changeSet(s *session, before Hash, drop []string, put, tell []*su
 // the session has keys to, and asks the registry for more.
 func (b *edge) changeElsewhere(s *session, before Hash, drop []string, put []*sub) {
 	var c *SetChange
+	var missing *Missing
+	if slices.ContainsFunc(put, func(sub *sub) bool { return sub.since != Epoch{} }) {
+		missing = &Missing{} // as in beginFar: an older edge may have brought an equal set
+	}
 	for _, in := range slices.Clone(s.inboxes) {
 		if in.far != nil && !in.ended {
 			if c == nil {
 				c = change(before, drop, put)
 			}
-			b.subscribeFar(s, in.key, in.buf.num, before, c, nil)
+			b.subscribeFar(s, in.key, in.buf.num, before, c, missing)
 		}
 	}
 	b.lookUp(s)

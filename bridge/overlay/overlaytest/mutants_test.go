@@ -329,6 +329,8 @@ var mutants = []mutant{
 		from: "				b.askFor(v, again)\n", to: ""},
 	{rule: "begun: and the one here", in: "edge.takeBegun",
 		from: "				b.source.onAgain(&again)\n", to: ""},
+	{rule: "begun: what begins behind others goes all the way", in: "edge.changeElsewhere",
+		from: "		missing = &Missing{} //", to: "		missing = nil //"},
 	{rule: "begun: what hello does not list has ended", in: "edge.attach",
 		from: "		s.endedAt = s.epoch // what", to: "		// what"},
 	{rule: "told: of robots of the broker where the client is now, too", in: "edge.onTold",
