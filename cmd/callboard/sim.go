@@ -29,6 +29,10 @@ Without a configuration each ranger is there a second time for programs that kno
 no rangers: as laser if it has one sensor, as sonar if it has several. Whoever
 reads all devices of a robot leaves those out: brokers and record read the ranger.
 
+With --wander robots drive about by themselves, away from walls and each other, by
+what they see. One that a client commands is left to it until it has had no
+command for 10 s.
+
 Every port without a configuration has simulation:0, by which programs get and
 set poses, pause, reset, and make a paused world go on by steps.`,
 		examples: []string{
@@ -36,6 +40,7 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 			"callboard sim worlds/cave.world --speed max --duration 1m",
 			"callboard sim swarm.cfg",
 			"callboard sim --robots 100 --listen 127.0.0.1:0",
+			"callboard sim worlds/cave.world --wander",
 			"callboard sim worlds/cave.world --shot cave.png",
 		},
 		flags: slices.Concat([]cli.Flag{
@@ -43,6 +48,7 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 			&cli.GenericFlag{Name: "speed", Value: pace, Usage: "`X` times real time, or max (default what the world says, else 1)"},
 			&cli.GenericFlag{Name: "robots", Value: robots, Usage: "a bundled world with `N` robots"},
 			&cli.GenericFlag{Name: "duration", Value: duration, Usage: "end after this `TIME`, simulated; 0: never (default what the world says, else never)"},
+			&cli.BoolFlag{Name: "wander", Usage: "robots that no client commands drive about by themselves"},
 			&cli.BoolFlag{Name: "paused", Usage: "begin with a pause, which a client of simulation:0 ends"},
 			&cli.Uint64Flag{Name: "seed", Usage: "`NUMBER` that all randomness comes from"},
 			&cli.StringFlag{Name: "shot", Usage: "write a picture of the world to `FILE.png`, and end"},
@@ -66,7 +72,7 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 			s, err := newSimulation(simulationConfig{
 				file: file, player: plan, seed: c.Uint64("seed"), listen: c.String("listen"), logger: logger,
 				driver: simdriver.Config{
-					Speed: pace.or(file.Speed), Duration: lasting(duration, file), Paused: c.Bool("paused"), Seed: c.Uint64("seed"),
+					Speed: pace.or(file.Speed), Duration: lasting(duration, file), Wander: c.Bool("wander"), Paused: c.Bool("paused"), Seed: c.Uint64("seed"),
 				},
 			})
 			if err != nil {
