@@ -97,16 +97,18 @@ func (m *medians) report(report func(Result)) {
 // firstSteps are those that tell what Stage's start takes.
 const firstSteps = 10
 
-// stageSteps returns how many steps take real Stage about so long.
+// stageSteps returns how many steps take real Stage about so long, as far as it
+// has a processor.
 func (c crowd) stageSteps(ctx context.Context, program, dir string, length time.Duration) (int, error) {
-	const maxSteps = 10_000_000
+	const maxSteps, patience = 10_000_000, 20 // where it hardly has one
 	steps := 10
 	for {
 		r, err := c.stage(ctx, program, dir, steps)
-		if err != nil || r.wall >= length/2 || steps >= maxSteps {
+		if err != nil || r.spent() >= length/2 || r.wall >= patience*length/2 || steps >= maxSteps {
 			return steps, err
 		}
-		steps = max(2*steps, min(100*steps, int(float64(steps)*float64(length)/float64(max(r.wall, time.Millisecond)))))
+		more := min(length.Seconds()/r.spent().Seconds(), patience*length.Seconds()/r.wall.Seconds(), 100)
+		steps = int(float64(steps) * max(more, 2))
 	}
 }
 
