@@ -180,6 +180,7 @@ type RunFailed struct {
 type LinkUp struct {
 	Neighbour BrokerID
 	Session   uint64 // the runtime's number, never one twice in a process
+	Foreign   bool   // a broker with this one's id has been the neighbour's, and this one does not know all that it gave: what is numbered here ends by gone, for edges behind the neighbour
 }
 
 // LinkDown says that the session has ended. What it carried and had not

@@ -164,3 +164,97 @@ func TestTheSameToSeveralIsOneFrame(t *testing.T) {
 		t.Errorf("n4 comes, and is told all states: %s", diff)
 	}
 }
+
+// TestForeign: an edge behind a neighbour that was linked with another broker of
+// this id asks for a key. The key ends, though no number is too high; the one that
+// follows goes on.
+func TestForeign(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		source, err := New(Config{ID: "b1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		edge, err := New(Config{ID: "b2", Registry: "b1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		brokers := map[BrokerID]*Broker{"b1": source, "b2": edge}
+		now, session := Instant(1e6), uint64(1)
+		var told []string // the client
+		var ways []func() // frames under way
+		var step func(id BrokerID, in Input)
+		step = func(id BrokerID, in Input) {
+			b := brokers[id]
+			b.Step(now, in)
+			outs := append([]Output(nil), b.Outputs()...)
+			for _, out := range outs {
+				switch o := out.(type) {
+				case *Frame:
+					ways = append(ways, func() {
+						step(o.To[0].Neighbour, &FrameReceived{Neighbour: id, Session: o.To[0].Session, Messages: o.Messages})
+					})
+				case *Install:
+					step(id, &Installed{Handle: o.Handle, Set: o.Set})
+				case *Send:
+					if gap, is := o.Message.(*protocol.Gap); is {
+						told = append(told, "gap, next "+gap.Next)
+					}
+				case *Notify:
+					told = append(told, fmt.Sprintf("#%d of %s", o.Seq, o.Source))
+				}
+			}
+		}
+		publish := func() {
+			for _, e := range source.source.entries {
+				step("b1", &Matched{Reading: &Reading{Robot: "r", JSON: []byte("{}")}, Hits: []Hit{{Handle: e.handle, Set: e.set, Names: []protocol.Matched{{ID: "a"}}}}})
+			}
+		}
+		tick := func(times int) {
+			for range times {
+				now += Instant(Second)
+				step("b1", &Tick{})
+				step("b2", &Tick{})
+				for len(ways) > 0 {
+					next := ways[0]
+					ways = ways[1:]
+					next()
+				}
+			}
+		}
+		link := func(foreign bool) {
+			step("b1", &LinkUp{Neighbour: "b2", Session: session, Foreign: foreign})
+			step("b2", &LinkUp{Neighbour: "b1", Session: session})
+			tick(6)
+		}
+		step("b1", &Start{})
+		step("b2", &Start{})
+		step("b1", &Advertise{Robot: "r"})
+		link(false)
+		step("b2", &Hello{Conn: 1, Client: "c", Subscriptions: []*Subscription{{Subscription: protocol.Subscription{ID: "a", Condition: "true"}}}})
+		tick(6)
+		publish()
+		tick(1)
+		step("b1", &LinkDown{Neighbour: "b2", Session: session})
+		step("b2", &LinkDown{Neighbour: "b1", Session: session})
+		session++
+		now += 10 * Instant(Second) // routes have run out
+		step("b1", &Tick{})
+		step("b2", &Tick{})
+		link(foreign)
+		publish()
+		tick(1)
+		session++
+		link(false)
+		publish()
+		tick(1)
+		gaps := 0
+		for _, what := range told {
+			if what[0] == 'g' {
+				gaps++
+			}
+		}
+		if want := map[bool]int{true: 1}[foreign]; gaps != want || len(told) != 3+want {
+			t.Errorf("foreign %t: the client was told %q", foreign, told)
+		}
+	}
+}

@@ -57,6 +57,9 @@ func (b *network) linkUp(in *LinkUp) {
 		}
 	}
 	b.registry.linkUp(in.Neighbour)
+	if in.Foreign {
+		b.source.linkForeign(in.Neighbour)
+	}
 }
 
 func (t *topology) setLink(neighbour BrokerID, session uint64) {

@@ -114,6 +114,7 @@ func New(cfg Config) (*Broker, error) {
 			robots:   robots{named: map[string]*robot{}, version: 1},
 			own:      *newRoster(cfg.ID),
 			watchers: map[BrokerID]*watcher{},
+			foreign:  map[BrokerID]Stamp{},
 		},
 		network: &network{
 			step:     s,

@@ -108,6 +108,7 @@ type networkToSource interface {
 	refreshed(BrokerID, *RefreshMessage)
 	unsubscribe(*sequence)
 	hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool)
+	linkForeign(neighbour BrokerID)
 
 	onWatch(BrokerID, *Watch)
 

@@ -28,15 +28,25 @@ type source struct {
 	news     bool    // those who watch this broker's robots are to be told at the end of this step
 	newsAt   Instant // or of one after this, if robots are many
 	watchers map[BrokerID]*watcher
+
+	foreign map[BrokerID]Stamp // neighbours whose edges may know of numbers that another broker of this id gave: of keys with an older stamp
+}
+
+// linkForeign has the keys of this source broker end as edges behind a neighbour ask
+// for them.
+func (b *source) linkForeign(neighbour BrokerID) {
+	b.newStamp()
+	b.foreign[neighbour] = b.stamp
 }
 
 // hearOf takes note that somebody knows of a number of a key. If that is above
 // all that this source broker has told anyone, its store is older than what it
-// has given: the key ends, since its numbers would name other readings. Whoever
+// has given, or another broker of this id has given it: the key ends, since its
+// numbers would name other readings. So it does if that cannot be known. Whoever
 // is on its route is told, but from, who is answered.
 func (b *source) hearOf(from BrokerID, k Key, epoch Epoch, number uint64) (ended bool) {
 	e := b.keys[k]
-	if e == nil || e.ended || number <= e.outside {
+	if e == nil || e.ended || number <= e.outside && k.Stamp >= b.foreign[from] {
 		return false
 	}
 	b.stats.Behind++

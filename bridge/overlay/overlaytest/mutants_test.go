@@ -79,7 +79,7 @@ var mutants = []mutant{
 		from: "	b.source.hearOf(from, m.Key, m.Epoch, m.Num)\n", to: "",
 		survives: "the edge that the fetch is for has the number in its refreshes, too"},
 	{rule: "an old store: what was given since and told nobody is not known", in: "source.hearOf",
-		from: "number <= e.outside {", to: "number < e.next {"},
+		from: "number <= e.outside &&", to: "number < e.next &&"},
 	{rule: "an old store: an edge knows what it has, not only what is processed", in: "inbox.known",
 		from: "	known := in.buf.last\n", to: "	known := in.buf.num\n"},
 	{rule: "an old store: a broker on the way knows what has passed", in: "network.onNotify",
