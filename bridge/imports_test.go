@@ -58,6 +58,7 @@ var siblings = map[string]map[string]string{
 		"segment":          "link",
 		"spool":            "overlay",
 		"standby":          "overlay",
+		"standby/format":   "overlay spool standby",
 	},
 	"clients": {
 		"go/examples/fleet":  "go",

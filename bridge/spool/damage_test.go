@@ -67,7 +67,7 @@ func findsIn(t fataler, dir string) (found []string, lost string) {
 	}
 	var text []byte
 	for _, r := range restored.Records {
-		if text, err = appendRecord(text[:0], r); err != nil {
+		if text, err = AppendRecord(text[:0], r); err != nil {
 			t.Fatal(err)
 		}
 		found = append(found, string(text))

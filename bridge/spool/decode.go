@@ -216,8 +216,8 @@ func (d *decoder) record() overlay.Record {
 	return r
 }
 
-// decodeRecords reads records up to the end of b.
-func decodeRecords(b []byte) (records []overlay.Record, err error) {
+// DecodeRecords reads records up to the end of b.
+func DecodeRecords(b []byte) (records []overlay.Record, err error) {
 	for d := (&decoder{b: b}); len(d.b) > 0; {
 		r := d.record()
 		if d.err != nil {

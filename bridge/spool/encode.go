@@ -58,8 +58,8 @@ var records = [...]reflect.Type{
 	kindClaim:                  reflect.TypeFor[overlay.ClaimRecord](),
 }
 
-// appendRecord appends a record: its kind, then its fields.
-func appendRecord(b []byte, r overlay.Record) ([]byte, error) {
+// AppendRecord appends a record: its kind, then its fields.
+func AppendRecord(b []byte, r overlay.Record) ([]byte, error) {
 	switch r := r.(type) {
 	case *overlay.GivenRecord:
 		b = appendReading(append(b, kindGiven), r.Reading)

@@ -59,11 +59,11 @@ func TestEncode(t *testing.T) {
 	var b []byte
 	for _, r := range all() {
 		var err error
-		if b, err = appendRecord(b, r); err != nil {
+		if b, err = AppendRecord(b, r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := decodeRecords(b)
+	got, err := DecodeRecords(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestEncode(t *testing.T) {
 		t.Fatal(diff)
 	}
 	for n := range b { // cut anywhere: an error, or the records before
-		if got, err := decodeRecords(b[:n]); err == nil && len(got) >= len(all()) {
+		if got, err := DecodeRecords(b[:n]); err == nil && len(got) >= len(all()) {
 			t.Fatalf("%d of %d bytes give all", n, len(b))
 		}
 	}
@@ -85,7 +85,7 @@ func TestFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range all() {
-		b, err := appendRecord(nil, r)
+		b, err := AppendRecord(nil, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestFormat(t *testing.T) {
 func FuzzTail(f *testing.F) {
 	b := make([]byte, batchHeader)
 	for _, r := range all() {
-		b, _ = appendRecord(b, r)
+		b, _ = AppendRecord(b, r)
 	}
 	sealBatch(b, 1)
 	f.Add(b)

@@ -55,7 +55,7 @@ func newIndex() *index {
 	}
 }
 
-// apply takes a record in, with what appendRecord has made of it.
+// apply takes a record in, with what AppendRecord has made of it.
 func (x *index) apply(r overlay.Record, encoded []byte) {
 	switch r := r.(type) {
 	case *overlay.StampRecord:

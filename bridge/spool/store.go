@@ -209,7 +209,7 @@ func (s *Store) openTails() error {
 			return err
 		}
 		for _, r := range b.records {
-			encoded, err := appendRecord(nil, r)
+			encoded, err := AppendRecord(nil, r)
 			if err != nil {
 				return err
 			}
@@ -259,7 +259,7 @@ func (s *Store) Append(records []overlay.Record) (batch uint64) {
 	s.batch++
 	b := append(s.buffer[:0], make([]byte, batchHeader)...)
 	for _, r := range records {
-		more, err := appendRecord(b, r)
+		more, err := AppendRecord(b, r)
 		if err != nil {
 			s.cfg.Logger.Error("a record cannot be stored", "error", err)
 			continue

@@ -86,7 +86,7 @@ func parseTail(b []byte) (batches []batch, damage error) {
 		if crc32.Checksum(whole[batchHeader:], castagnoli) != binary.BigEndian.Uint32(whole[16:]) {
 			return batches, fmt.Errorf("at byte %d the checksum is wrong", at)
 		}
-		records, err := decodeRecords(whole[batchHeader:])
+		records, err := DecodeRecords(whole[batchHeader:])
 		if err != nil {
 			return batches, fmt.Errorf("at byte %d: %w", at, err)
 		}
