@@ -234,6 +234,10 @@ func (w *world) fault() string {
 	case u < 94:
 		w.stop(s, pick(c, []overlay.Instant{2, 3, 8, 16, 32, 64})*eighth)
 		return "stop"
+	case u < 96 && w.Witness && w.sound() && c.Intn(2) == 0: // its disk is replaced
+		w.marks["new witness"]++
+		w.witness.w = standby.NewWitness(standby.Vote{}, w.after, w.now)
+		return "witness"
 	case u < 96 && w.Witness:
 		w.witness.up = false
 		w.heal(long, w.revive)

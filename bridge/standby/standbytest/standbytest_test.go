@@ -21,11 +21,11 @@ var kinds = []struct {
 }{
 	{"calm with a witness", Calm, true, []string{"stops", "notifications"}},
 	{"calm", Calm, false, []string{"stops", "notifications"}},
-	{"single with a witness", Single, true, []string{"take", "alone", "lost starts", "foreign", "gaps", "twins", "switches", "power cuts"}},
+	{"single with a witness", Single, true, []string{"take", "alone", "lost starts", "foreign", "gaps", "twins", "switches", "power cuts", "new witness"}},
 	{"single", Single, false, []string{"take", "alone", "by silence", "forks", "lost starts", "foreign", "gaps", "twins", "full", "switches"}},
-	{"line with a witness", Line, true, []string{"take", "alone", "lost starts", "foreign", "gaps", "twins", "switches"}},
+	{"line with a witness", Line, true, []string{"new witness", "take", "alone", "lost starts", "foreign", "gaps", "twins", "switches"}},
 	{"line", Line, false, []string{"take", "alone", "by silence", "lost starts", "foreign", "gaps", "twins", "full", "switches"}},
-	{"many with a witness", Many, true, []string{"take", "alone", "lost starts", "foreign", "gaps", "twins", "switches"}},
+	{"many with a witness", Many, true, []string{"new witness", "take", "alone", "lost starts", "foreign", "gaps", "twins", "switches"}},
 	{"many", Many, false, []string{"take", "alone", "by silence", "forks", "lost starts", "foreign", "gaps", "twins", "switches"}},
 }
 
