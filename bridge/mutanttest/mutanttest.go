@@ -89,6 +89,9 @@ func nameOf(f *ast.FuncDecl) string {
 	if pointer, ok := of.(*ast.StarExpr); ok {
 		of = pointer.X
 	}
+	if generic, ok := of.(*ast.IndexExpr); ok {
+		of = generic.X
+	}
 	return of.(*ast.Ident).Name + "." + f.Name.Name
 }
 
