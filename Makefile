@@ -52,6 +52,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	$(BIN) bench match
 	$(BIN) bench push
 	$(BIN) bench roam
+	$(BIN) bench first
 	$(BIN) bench sim
 
 fuzz: ## every fuzz target for FUZZTIME each

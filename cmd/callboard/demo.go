@@ -56,13 +56,14 @@ or came twice, and how long hand-overs took; it ends with 1 if any was.`,
 			&cli.GenericFlag{Name: "robots", Value: robots, Usage: "a bundled world with `N` robots"},
 			&cli.StringFlag{Name: "world", Usage: "world `FILE` to take instead, in real time and without end, whatever it says"},
 			&cli.GenericFlag{Name: "brokers", Value: brokers, Usage: "`N` brokers that are linked with each other (default 1, with --roam 6)"},
+			&cli.StringFlag{Name: "registry", Usage: "where the brokers have their registry, a `MODE`: one (of them, the default), or every"},
 			&cli.BoolFlag{Name: "roam", Usage: "robots' programs hand over between brokers as their robots drive through the\nbrokers' coverage"},
 		}, logFlags("warn")),
 		run: func(ctx context.Context, c *cli.Context) error {
 			if _, err := arguments(c, 0, 0, ""); err != nil {
 				return err
 			}
-			d := demo{p: p, c: c, brokers: brokers.v, robots: robots.v, roam: c.Bool("roam")}
+			d := demo{p: p, c: c, brokers: brokers.v, robots: robots.v, roam: c.Bool("roam"), registry: c.String("registry")}
 			if err := d.check(); err != nil {
 				return err
 			}
@@ -73,12 +74,13 @@ or came twice, and how long hand-overs took; it ends with 1 if any was.`,
 
 // demo is a run of the command.
 type demo struct {
-	p       *program
-	c       *cli.Context
-	brokers int
-	robots  int // 0: as the world has
-	roam    bool
-	logger  *slog.Logger
+	p        *program
+	c        *cli.Context
+	brokers  int
+	robots   int // 0: as the world has
+	roam     bool
+	registry string // the mode; "": the default
+	logger   *slog.Logger
 }
 
 // check completes what the flags say, and refuses what contradicts itself.
@@ -97,6 +99,10 @@ func (d *demo) check() (err error) {
 		return usagef("--world and --robots contradict each other; give either")
 	case d.brokers > maxBrokers:
 		return usagef("--brokers %d: the demo runs %d at most", d.brokers, maxBrokers)
+	case d.registry != "" && d.registry != config.RegistryOne && d.registry != config.RegistryEvery:
+		return usagef("--registry %s: expected %s or %s", d.registry, config.RegistryOne, config.RegistryEvery)
+	case d.registry != "" && d.brokers < 2:
+		return usagef("--registry is of several brokers; give --brokers 2 or more")
 	case d.roam && d.brokers < 2:
 		return usagef("--roam needs more than one broker to roam among; give --brokers 2 or more")
 	case d.roam && d.robots > worlds.MaxPatrols():

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +103,10 @@ func (d *demo) broker(n *cluster, i int, links []net.Listener, made bridge.Confi
 		if len(n.ids) > 1 {
 			c.Broker.ID, c.Broker.URL, c.Broker.Links = n.ids[i], "", links[i].Addr().String()
 			c.Broker.Listen = following(c.Broker.Listen, i)
-			c.Registry.Broker, c.Neighbours = n.ids[0], nil
+			c.Registry.Mode, c.Neighbours = cmp.Or(d.registry, c.Registry.Mode), nil
+			if c.Registry.Broker = n.ids[0]; c.Registry.Mode == config.RegistryEvery {
+				c.Registry.Broker = ""
+			}
 			for j := range n.ids {
 				if j != i && n.cells[i].borders(n.cells[j]) {
 					c.Neighbours = append(c.Neighbours, config.Neighbour{ID: n.ids[j], Address: links[j].Addr().String()})
