@@ -5,6 +5,23 @@ import (
 	"slices"
 )
 
+// place is where a client is attached, or was last.
+type place struct {
+	client     string
+	attachment uint64
+	began      Instant // to be kept by an edge, for whoever has the client id
+	edge       *bulletin
+	next       *place // of another token's client with the same id
+}
+
+// fewClients is how many clients an edge has whose changes it tells at once; of more
+// a quarter of a period's changes go together.
+const fewClients = 64
+
+func (p *place) told() ClientPlace {
+	return ClientPlace{Client: p.client, Attachment: p.attachment, Began: p.began}
+}
+
 // lookUp finds the source brokers that a client's set can match among those that
 // have a bulletin (D2). Only what is new in the set is looked up.
 func (b *flooded) lookUp(s *session) {
