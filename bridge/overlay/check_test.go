@@ -1,6 +1,9 @@
 package overlay
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // check looks for what must hold in every state of a broker.
 func check(t interface {
@@ -125,11 +128,11 @@ func checkDirectory(t interface {
 	Fatalf(string, ...any)
 }, b *Broker) {
 	t.Helper()
-	c, ok := b.registry.(*central)
-	if !ok {
+	if f, ok := b.registry.(*flooded); ok {
+		checkFlooded(t, f)
 		return
 	}
-	d := c.held
+	d := b.registry.(*central).held
 	for name, id := range d.holders {
 		if d.robots[id][name] == nil {
 			t.Fatalf("robot %s is %s's, which does not advertise it", name, id)
@@ -146,6 +149,58 @@ func checkDirectory(t interface {
 				}
 			}
 		}
+	}
+}
+
+// checkFlooded: names belong to the oldest claims, and clients are where they are once.
+func checkFlooded(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, f *flooded) {
+	t.Helper()
+	claims := map[string]int{}
+	for id, all := range f.robots {
+		if f.bulletins[id] == nil {
+			t.Fatalf("%s advertises, but has no bulletin", id)
+		}
+		for name := range all {
+			claims[name]++
+			if holder := f.holderOf(name, ""); holder != f.holders[name] {
+				t.Fatalf("robot %s is %q's; the oldest claim is %q's", name, f.holders[name], holder)
+			}
+		}
+	}
+	if !maps.Equal(claims, f.claims) || len(f.holders) != len(claims) {
+		t.Fatalf("claims are %v, counted are %v, %d names have a holder", claims, f.claims, len(f.holders))
+	}
+	if len(f.fresh) > 0 {
+		t.Fatalf("robots %v have not been tested", f.fresh)
+	}
+	places, ids := 0, 0
+	for _, e := range f.bulletins {
+		for client, p := range e.places {
+			if places++; f.places[client] != p || p.edge != e || p.client != client {
+				t.Fatalf("client %s is at %s, and at another place", client, e.broker)
+			}
+			if owner, id := ClientOf(client); owner != "" {
+				ids++
+				found := false
+				for at := f.ids[id]; at != nil; at = at.next {
+					found = found || at == p
+				}
+				if !found {
+					t.Fatalf("client %s is not found by its id", client)
+				}
+			}
+		}
+	}
+	for _, at := range f.ids {
+		for ; at != nil; at = at.next {
+			ids--
+		}
+	}
+	if places != len(f.places) || ids != 0 {
+		t.Fatalf("%d clients are in bulletins, %d are known; %d too few by id", places, len(f.places), ids)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"callboard/subscribe/protocol"
 )
 
@@ -116,4 +118,88 @@ func TestManyChangesTogether(t *testing.T) {
 	if bulletins != 1 || clients != 10 {
 		t.Errorf("%d bulletins of %d clients; expected one of 10", bulletins, clients)
 	}
+}
+
+// TestBulletins: whatever bulletins say, in whatever order, what is known fits together,
+// and of two brokers that have heard the same each has the same.
+func TestBulletins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := Config{ID: "b0", Mode: ModeEvery, Inbox: Limits{Keep: 20 * Second}}
+		b, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := 1000 * Instant(Second)
+		step := func(in Input) {
+			b.Step(now, in)
+			b.Outputs()
+			check(t, b)
+		}
+		step(&Start{})
+		neighbours := []BrokerID{"b1", "b2"}
+		for _, id := range neighbours {
+			step(&LinkUp{Neighbour: id, Session: 1})
+		}
+		names := rapid.SampledFrom([]string{"r1", "r2", "r3"})
+		clients := rapid.SampledFrom([]string{"c", "lab\x00c", "lab\x00d", "lib\x00c"})
+		conn := Conn(0)
+		for range 40 {
+			now += Instant(rapid.Int64Range(0, int64(3*Second)).Draw(t, "time"))
+			switch rapid.SampledFrom([]string{"bulletin", "bulletin", "bulletin", "link", "advertise", "withdraw", "hello", "tick"}).Draw(t, "what") {
+			case "bulletin":
+				m := &BulletinMessage{
+					Broker: rapid.SampledFrom([]BrokerID{"b0", "b1", "b2", "b3"}).Draw(t, "broker"), Stamp: 1,
+					From: rapid.Uint64Range(0, 4).Draw(t, "from"), Version: rapid.Uint64Range(0, 6).Draw(t, "version"),
+					StatesVersion: rapid.Uint64Range(0, 6).Draw(t, "states"), Age: Duration(rapid.Int64Range(-1, int64(30*Second)).Draw(t, "age")),
+				}
+				for _, name := range rapid.SliceOfN(names, 0, 2).Draw(t, "robots") {
+					m.Robots = append(m.Robots, Advertisement{Robot: name, Claimed: Instant(rapid.Int64Range(0, 3).Draw(t, "claimed"))})
+					m.States = append(m.States, Availability{Robot: name, Up: true, Changed: m.StatesVersion})
+				}
+				for _, client := range rapid.SliceOfN(clients, 0, 2).Draw(t, "clients") {
+					m.Clients = append(m.Clients, ClientPlace{Client: client, Attachment: rapid.Uint64Range(0, 4).Draw(t, "attachment"), Began: now})
+				}
+				m.Withdrawn, m.Forgotten = rapid.SliceOfN(names, 0, 1).Draw(t, "withdrawn"), rapid.SliceOfN(names, 0, 1).Draw(t, "forgotten")
+				m.Left = rapid.SliceOfN(clients, 0, 1).Draw(t, "left")
+				step(&FrameReceived{Neighbour: rapid.SampledFrom(neighbours).Draw(t, "neighbour"), Session: 1, Messages: []Message{m}})
+			case "link":
+				step(&FrameReceived{Neighbour: "b1", Session: 1, Messages: []Message{&LinkState{
+					Broker: rapid.SampledFrom([]BrokerID{"b1", "b2", "b3"}).Draw(t, "broker"), Number: uint64(now), Neighbours: []BrokerID{"b0", "b1", "b2", "b3"},
+				}}})
+			case "advertise":
+				step(&Advertise{Robot: names.Draw(t, "robot")})
+			case "withdraw":
+				step(&Withdraw{Robot: names.Draw(t, "robot")})
+			case "hello":
+				owner, id := ClientOf(clients.Draw(t, "client"))
+				conn++
+				step(&Hello{Conn: conn, Client: id, Owner: owner, Subscriptions: []*Subscription{{Subscription: protocol.Subscription{ID: "a", Condition: "true"}}}})
+			case "tick":
+				step(&Tick{})
+			}
+		}
+		// A newcomer is told all, and then knows as much.
+		other, err := New(Config{ID: "b1", Mode: ModeEvery})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.Step(now, &Start{})
+		other.Step(now, &LinkUp{Neighbour: "b0", Session: 2})
+		step(&LinkDown{Neighbour: "b1", Session: 1})
+		b.Step(now, &LinkUp{Neighbour: "b1", Session: 2})
+		b.Step(now, &FrameReceived{Neighbour: "b1", Session: 2, Messages: []Message{&KnownMessage{All: true}}})
+		for _, out := range b.Outputs() {
+			if f, is := out.(*Frame); is && f.To[0].Neighbour == "b1" {
+				other.Step(now, &FrameReceived{Neighbour: "b0", Session: 2, Messages: f.Messages})
+			}
+		}
+		check(t, other)
+		for _, name := range []string{"r1", "r2", "r3"} {
+			here, _ := b.Reader(name)
+			there, _ := other.Reader(name)
+			if here != there && here != "b1" { // which the newcomer is itself
+				t.Fatalf("%s is %q's here and %q's there", name, here, there)
+			}
+		}
+	})
 }

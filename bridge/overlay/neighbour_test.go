@@ -11,7 +11,13 @@ import (
 
 // TestStrangeMessages: whatever a neighbour says, the broker goes on.
 func TestStrangeMessages(t *testing.T) {
-	b, err := New(Config{ID: "b1"})
+	for _, mode := range []Mode{ModeOne, ModeEvery} {
+		t.Run(string(mode), func(t *testing.T) { testStrangeMessages(t, mode) })
+	}
+}
+
+func testStrangeMessages(t *testing.T, mode Mode) {
+	b, err := New(Config{ID: "b1", Mode: mode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +58,12 @@ func TestStrangeMessages(t *testing.T) {
 					&RoutedMessage{To: "b1", From: "b9", Body: &Call{Registry: true, Robot: "r"}},
 					&RoutedMessage{To: "b1", From: "b9", Body: &CallAnswer{Number: 7, Code: protocol.NotFound}},
 					&GoneMessage{Key: k, Stamp: Stamp(round)},
+					&BulletinMessage{}, &BulletinMessage{Broker: "b1", Version: 1 << 40}, &BulletinMessage{Broker: "b9", From: 7, Version: 3},
+					&BulletinMessage{
+						Broker: k.Source, Version: uint64(round+1) + attachment, Age: -1 << 62, Robots: []Advertisement{{}, {Robot: "r"}, {Robot: "r", Claimed: -1}}, Withdrawn: []string{"x", "r"},
+						States: []Availability{{Robot: "r"}, {Robot: "r", Up: true}}, Forgotten: []string{"r"}, Clients: []ClientPlace{{}, {Client: "c", Attachment: attachment}, {Client: "a\x00c"}}, Left: []string{"c", "d"},
+					},
+					&KnownMessage{}, &KnownMessage{All: true, Brokers: []KnownBulletin{{}, {Broker: "b1", Version: 1 << 41}, {Broker: "b2", Version: 1, Age: 1 << 62}, {Broker: "b2"}}},
 				}})
 				b.Outputs()
 				check(t, b)
