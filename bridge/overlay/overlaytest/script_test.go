@@ -48,6 +48,7 @@ type script struct {
 //	carry b1 b2 n                                 n frames of that link, whatever waits on others
 //	cut b1 b2 | heal b1 b2 | registry up|down
 //	routes | client c | where c
+//	reader r1                                     whose that name is, at each broker
 //	counted                                       how many messages crossed a link since this was asked last
 //	left                                          what brokers keep beside routes
 //	robot b4 r up|away [laser:0] | withdraw b4 r  a robot beside the broker's own, or a device of it
@@ -267,6 +268,11 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 			fmt.Fprintf(&s.out, "%s is attached to %s\n", shown(p.name), brokerName(p.at))
 		} else {
 			fmt.Fprintf(&s.out, "%s is attached nowhere\n", shown(p.name))
+		}
+	case "reader":
+		for _, x := range s.brokers {
+			at, _ := x.b.Reader(f[1])
+			fmt.Fprintf(&s.out, "%s: %q\n", x.name, at)
 		}
 	case "counted":
 		s.count()
