@@ -51,6 +51,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	$(BIN) bench match
 	$(BIN) bench push
+	$(BIN) bench multicast
 	$(BIN) bench roam
 	$(BIN) bench first
 	$(BIN) bench sim

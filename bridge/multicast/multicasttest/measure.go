@@ -1,6 +1,7 @@
 package multicasttest
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -18,6 +19,7 @@ type Load struct {
 	Shared   float64 // of all at once
 	Last     bool    // only messages' own datagrams are lost, and no repairs, NACKs and heartbeats
 	Segment  multicast.Config
+	Stop     func() bool // asked for each message; nil: nothing stops it
 }
 
 // Figures are what was measured.
@@ -28,6 +30,9 @@ type Figures struct {
 	Wire                float64 // bytes a message on all wires
 	Counts              Counts
 }
+
+// Each is how many NACKs there were for each loss.
+func (f *Figures) Each() float64 { return float64(f.NACKs) / float64(max(1, f.Losses)) }
 
 // Measure runs a load over a network of 1 Gbit/s and 200 ± 100 µs each way. It
 // fails if anything is lost, comes twice or out of order.
@@ -53,6 +58,9 @@ func Measure(l Load) (*Figures, error) {
 	before := n.Gather()
 	every := time.Second / time.Duration(l.Rate)
 	for range l.Messages {
+		if l.Stop != nil && l.Stop() {
+			return nil, context.Canceled
+		}
 		n.Say(0, to, l.Bytes)
 		if l.Last { // what comes later arrives
 			n.cfg.Loss = 0
