@@ -168,6 +168,9 @@ func (p *peer) carry(ctx context.Context, s *session) (next *session) {
 	})
 	if s.segment != nil {
 		s.segment.down(s)
+		if errors.Is(s.why(), errGivenUp) {
+			s.segment.renew()
+		}
 	}
 	p.mu.Lock()
 	p.current = nil

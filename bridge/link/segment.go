@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
-	"callboard/bridge/lograte"
 	"callboard/bridge/multicast"
 	"callboard/player/deadline"
 )
@@ -63,7 +63,7 @@ type Segment struct {
 type segment struct {
 	links *Links
 	group Group
-	log   *lograte.Log
+	log   *slog.Logger
 	begun time.Time
 	alarm Alarm
 	wake  chan struct{} // frames wait
@@ -89,7 +89,7 @@ type queued struct {
 
 func newSegment(l *Links, cfg Segment) *segment {
 	g := &segment{
-		links: l, group: cfg.Group, log: lograte.New(l.cfg.Logger.With("segment", cfg.Group.Address().String())),
+		links: l, group: cfg.Group, log: l.cfg.Logger.With("segment", cfg.Group.Address().String()),
 		begun: time.Now(), wake: make(chan struct{}, 1), sessions: map[uint64]*session{}, rings: never,
 	}
 	g.machine = multicast.NewSegment(multicast.Config{
@@ -132,7 +132,6 @@ func (l *Links) groups() (names []string) {
 
 // run carries the segment until ctx ends.
 func (g *segment) run(ctx context.Context) error {
-	defer g.log.Close()
 	alarm, err := g.newAlarm()
 	if err != nil {
 		g.group.Close()
@@ -150,6 +149,9 @@ func (g *segment) run(ctx context.Context) error {
 			stop(fmt.Errorf("segment %v: %w", g.group.Address(), err))
 		}
 	})
+	minutes := time.NewTicker(time.Minute)
+	defer minutes.Stop()
+	refused := uint64(0)
 	g.step(nil) // sessions may have begun before there was an alarm
 	for {
 		select {
@@ -162,6 +164,11 @@ func (g *segment) run(ctx context.Context) error {
 			return nil
 		case <-g.wake:
 			g.send()
+		case <-minutes.C:
+			if st := g.stats(); st.Refused() > refused {
+				g.log.Warn("datagrams were refused on the segment: forged, replayed, or of nobody known", "datagrams", st.Refused()-refused)
+				refused = st.Refused()
+			}
 		case <-alarm.Rings():
 			g.mu.Lock()
 			g.rings = never
@@ -268,6 +275,10 @@ func (g *segment) down(s *session) {
 	delete(g.sessions, s.number)
 	g.stepLocked(&multicast.Down{Session: s.number})
 }
+
+// renew begins another stream: a neighbour that has the key of this one is none any
+// more.
+func (g *segment) renew() { g.step(&multicast.Retire{}) }
 
 // told takes a neighbour's message about a stream.
 func (g *segment) told(s *session, content []byte) error {

@@ -329,6 +329,51 @@ func TestSessionsOnASegment(t *testing.T) {
 	})
 }
 
+// TestGivenUpOnASegment: the key that a neighbour had is of no use once it is none any
+// more, and what is forged is logged once a minute.
+func TestGivenUpOnASegment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, memory := newLossyNet(1, 0), new(memoryNet)
+		middle, around, to := onSegment(t, 3, s, memory, nil)
+		middle.await(t, 3)
+		before := middle.Segments()[0].Stream
+		var left []Neighbour
+		for _, n := range middle.cfg.Neighbours {
+			if n.ID != "b01" {
+				left = append(left, n)
+			}
+		}
+		if err := middle.Set(left); err != nil {
+			t.Fatal(err)
+		}
+		middle.expect(t, "down")
+		time.Sleep(time.Second)
+		middle.await(t, 2)
+		if middle.Segments()[0].Stream == before {
+			t.Error("the stream goes on")
+		}
+		var stay []overlay.Link
+		for _, l := range to {
+			if l.Neighbour != "b01" {
+				stay = append(stay, l)
+			}
+		}
+		c := converse(middle, around[1:], stay)
+		for range 50 {
+			c.say()
+		}
+		c.check(t)
+		stranger := s.join()
+		stranger.Send([]Datagram{{Content: []byte("hello")}, {Content: make([]byte, 100)}})
+		time.Sleep(61 * time.Second)
+		middle.awaitLog(t, "datagrams were refused on the segment")
+		middle.stop()
+		for _, b := range around {
+			b.stop()
+		}
+	})
+}
+
 // TestBytesOfAScan: what one scan that five neighbours want takes on the wire, by
 // multicast and over links.
 func TestBytesOfAScan(t *testing.T) {

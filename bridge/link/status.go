@@ -78,6 +78,12 @@ type SegmentStats struct {
 	Received    multicast.MemberCounters // of all streams
 }
 
+// Refused is how many datagrams were not taken: forged, replayed, or of nobody that
+// is known.
+func (s *SegmentStats) Refused() uint64 {
+	return s.Sent.Forged + s.Sent.Replayed + s.Received.Forged + s.Received.Replayed + s.Strange
+}
+
 // Segments returns the figures of the segments, as they were listed.
 func (l *Links) Segments() []SegmentStats {
 	var all []SegmentStats
