@@ -179,6 +179,7 @@ func TestExamples(t *testing.T) {
 			fleet := runs(t, l, "fleet", there, "r*")
 			fleet.says(`r0 stands at -?0\.00 -?0\.00`, `r1 stands at -4\.00 -?0\.00`, `r0 is free .*`, `r1 is free .*`)
 
+			runs(t, l, "fleet", here, "r1").says(`r1 stands at .*`) // its name is known there, too
 			near := runs(t, l, "near", here, "r1")
 			near.says(`r1 stopped, 0\.[67]\d m ahead`)
 			near.ends()
