@@ -111,6 +111,7 @@ func testAvailability(t *testing.T, every bool) {
 		clients = append(clients, c)
 	}
 	awaitFirst(ctx, t, n, programs)
+	n.Begin() // a subscription may reach b3 later than it is confirmed
 	are := func(states ...string) {
 		t.Helper()
 		waitFor(ctx, t, "programs are told of robots", func() bool {

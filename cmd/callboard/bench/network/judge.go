@@ -49,7 +49,7 @@ func (n *Network) Judge(programs []*Program) Verdict {
 		}
 		p.mu.Unlock()
 	}
-	declared := map[*Program]uint64{}
+	declared, first := map[*Program]uint64{}, map[*Program]string{}
 	for r := range n.Robots.Len() {
 		states := byRobot[r]
 		for i := n.from[r] + 1; i <= n.Robots.Given(r) && len(states) > 0; i++ {
@@ -66,7 +66,9 @@ func (n *Network) Judge(programs []*Program) Verdict {
 			default:
 				for _, s := range states {
 					if s.missing[i] {
-						declared[s.p]++
+						if declared[s.p]++; declared[s.p] == 1 {
+							first[s.p] = fmt.Sprintf("%s #%d", RobotName(r), i)
+						}
 					}
 				}
 			}
@@ -76,7 +78,7 @@ func (n *Network) Judge(programs []*Program) Verdict {
 		lacks, told := declared[p], p.Counts().Declared
 		if lacks > told {
 			v.Counts.Missing += lacks - told
-			v.Faults = append(v.Faults, fmt.Sprintf("%s lacks %d readings that others got; only %d were declared", p.Name, lacks, told))
+			v.Faults = append(v.Faults, fmt.Sprintf("%s lacks %d readings that others got, the first %s; only %d were declared", p.Name, lacks, first[p], told))
 		}
 	}
 	if len(v.Faults) > maxFaults {
