@@ -4,7 +4,6 @@ package mutanttest
 
 import (
 	"encoding/json"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -22,6 +21,13 @@ type Mutant struct {
 	In       string // the function or constant that it changes: "network.turn"
 	From, To string // what there becomes what
 	Survives string // why nothing can tell it from the original; "": it is to be caught
+}
+
+// Tests are the tests of a package that match one pattern and not another, as
+// go test's -run and -skip have them.
+type Tests struct {
+	Package   string // its directory; "": the present one
+	Run, Skip string // "": all, none
 }
 
 // Fit checks that each mutant changes one place of the package in a directory as
@@ -62,16 +68,18 @@ func declarations(t *testing.T, dir string) map[string]declaration {
 		if err != nil {
 			t.Fatal(err)
 		}
+		at := func(n ast.Node) declaration {
+			from, to := files.Position(n.Pos()).Offset, files.Position(n.End()).Offset
+			return declaration{file: name, at: from, text: string(text[from:to])}
+		}
 		for _, d := range parsed.Decls {
-			from, to := files.Position(d.Pos()).Offset, files.Position(d.End()).Offset
-			p := declaration{file: name, at: from, text: string(text[from:to])}
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				all[nameOf(d)] = p
+				all[nameOf(d)] = at(d)
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
 					if v, ok := spec.(*ast.ValueSpec); ok {
-						all[v.Names[0].Name] = p
+						all[v.Names[0].Name] = at(v)
 					}
 				}
 			}
@@ -95,21 +103,21 @@ func nameOf(f *ast.FuncDecl) string {
 	return of.(*ast.Ident).Name + "." + f.Name.Name
 }
 
-// Hunt sees that the named tests of the present package catch each mutant of the
-// package in a directory. CALLBOARD_MUTANTS says how many schedules of each kind to
-// try ("2000"), or that and a part of the rules' names ("2000 L2"); without it
-// nothing is done.
-func Hunt(t *testing.T, dir string, mutants []Mutant, tests ...string) {
+// Hunt sees that tests catch each mutant of the package in a directory, those
+// that are named first before the others. CALLBOARD_MUTANTS says how many
+// schedules of each kind to try ("2000"), or that and a part of the rules' names
+// ("2000 L2"); without it nothing is done.
+func Hunt(t *testing.T, dir string, mutants []Mutant, tests ...Tests) {
 	schedules, only, _ := strings.Cut(os.Getenv("CALLBOARD_MUTANTS"), " ")
 	if schedules == "" {
 		t.Skip("CALLBOARD_MUTANTS is not set")
 	}
-	for i, m := range mutants {
+	for _, m := range mutants {
 		if !strings.Contains(m.Rule, only) {
 			continue
 		}
 		t.Run(m.Rule, func(t *testing.T) {
-			by, says := hunt(t, dir, i, m, schedules, tests)
+			by, says := hunt(t, dir, m, schedules, tests)
 			switch {
 			case by == "" && m.Survives == "":
 				t.Error("nothing catches it")
@@ -123,7 +131,38 @@ func Hunt(t *testing.T, dir string, mutants []Mutant, tests ...string) {
 
 // hunt builds a mutant and runs the tests against it. It returns which one
 // failed first, and how.
-func hunt(t *testing.T, dir string, i int, m Mutant, schedules string, tests []string) (by, says string) {
+func hunt(t *testing.T, dir string, m Mutant, schedules string, tests []Tests) (by, says string) {
+	temp := t.TempDir()
+	list := m.write(t, dir, temp)
+	for _, some := range tests {
+		binary := filepath.Join(temp, "mutant.test")
+		if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, filepath.Join(".", some.Package)).CombinedOutput(); err != nil {
+			t.Fatalf("it does not compile: %v\n%s", err, out)
+		}
+		c := exec.Command(binary, "-test.run", some.Run, "-test.skip", some.Skip, "-test.failfast", "-test.timeout", "30m")
+		c.Dir = some.Package
+		c.Env = append(os.Environ(), "CALLBOARD_SOAK="+schedules, "CALLBOARD_MUTANTS=")
+		out, err := c.CombinedOutput()
+		if err == nil {
+			continue
+		}
+		by = "a test that did not end"
+		for line := range strings.Lines(string(out)) {
+			if name, failed := strings.CutPrefix(line, "--- FAIL: "); failed {
+				by, _, _ = strings.Cut(name, " ")
+			}
+			if says == "" && (strings.Contains(line, "seed ") || strings.Contains(line, "panic:") || strings.Contains(line, "_test.go")) {
+				says = strings.TrimSpace(line)
+			}
+		}
+		return by, says
+	}
+	return "", ""
+}
+
+// write writes the mutant's file into a directory, and returns the list of files
+// that replace others of the package in dir, as the go command's -overlay has it.
+func (m *Mutant) write(t *testing.T, dir, into string) string {
 	place := declarations(t, dir)[m.In]
 	original, err := filepath.Abs(place.file)
 	if err != nil {
@@ -135,33 +174,15 @@ func hunt(t *testing.T, dir string, i int, m Mutant, schedules string, tests []s
 	}
 	end := place.at + len(place.text)
 	text = slices.Concat(text[:place.at], []byte(strings.Replace(place.text, m.From, m.To, 1)), text[end:])
-	temp := t.TempDir()
-	mutated := filepath.Join(temp, filepath.Base(original))
-	if err := os.WriteFile(mutated, text, 0o600); err != nil {
+	mutated, list := filepath.Join(into, filepath.Base(original)), filepath.Join(into, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	replace, _ := json.Marshal(map[string]any{"Replace": map[string]string{original: mutated}})
-	list := filepath.Join(temp, "overlay.json")
-	if err := os.WriteFile(list, replace, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(temp, fmt.Sprintf("mutant%d.test", i))
-	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("it does not compile: %v\n%s", err, out)
-	}
-	for _, test := range tests {
-		c := exec.Command(binary, "-test.run", "^"+test+"$", "-test.timeout", "30m")
-		c.Env = append(os.Environ(), "CALLBOARD_SOAK="+schedules)
-		out, err := c.CombinedOutput()
-		if err == nil {
-			continue
+	for name, text := range map[string][]byte{mutated: text, list: replace} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
 		}
-		for _, line := range strings.Split(string(out), "\n") {
-			if strings.Contains(line, "seed ") || strings.Contains(line, "panic:") || strings.Contains(line, "_test.go") {
-				return test, strings.TrimSpace(line)
-			}
-		}
-		return test, ""
 	}
-	return "", ""
+	return list
 }
