@@ -1,99 +1,44 @@
 package bridge_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"callboard/bridge"
+	"callboard/bridge/benchtest"
 	"callboard/bridge/config"
 	callboard "callboard/clients/go"
 	"callboard/player/playertest"
 	"callboard/subscribe/protocol"
 )
 
-// TestMain runs a broker instead of the tests where a test has started this
-// program anew for that: a process that can be killed.
 func TestMain(m *testing.M) {
-	if path := os.Getenv("CALLBOARD_TEST_CONFIG"); path != "" {
-		if err := serveConfig(path); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	benchtest.ServeIfAsked(bridge.Config{})
 	os.Exit(m.Run())
 }
 
-func serveConfig(path string) error {
-	c, problems := config.Load(path, nil)
-	if err := problems.Err(); err != nil {
-		return err
-	}
-	b, err := bridge.New(bridge.Config{Config: c})
-	if err != nil {
-		return err
-	}
-	fmt.Println(b.URL())
-	return b.Run(context.Background())
-}
-
-// process is a broker in a process of its own.
-type process struct {
-	cmd *exec.Cmd
-	url string
-}
-
-func startProcess(t *testing.T, configuration string) *process {
+func startProcess(t *testing.T, configuration string) *benchtest.Process {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "CALLBOARD_TEST_CONFIG="+configuration)
-	cmd.Stderr = t.Output()
-	out, err := cmd.StdoutPipe()
+	p, err := benchtest.StartProcess(configuration, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p := &process{cmd: cmd}
-	t.Cleanup(p.kill)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the broker did not start: %v", err)
-	}
-	p.url = strings.TrimSpace(line)
+	t.Cleanup(p.Kill)
 	return p
 }
 
-// kill ends the process as kill -9 does.
-func (p *process) kill() {
-	if p.cmd != nil {
-		p.cmd.Process.Kill()
-		p.cmd.Wait()
-		p.cmd = nil
-	}
-}
-
-// freeAddress returns an address that nothing listens on, of a loopback host of its
-// own: no other test takes its port meanwhile.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.N(254), rand.N(256), 1+rand.N(254))
-	l, err := net.Listen("tcp", host+":0")
+	address, err := benchtest.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // TestKilledBroker kills the broker, again and again, while notifications
@@ -110,7 +55,7 @@ func TestKilledBroker(t *testing.T) {
 	broker := startProcess(t, file)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	c, err := callboard.Dial(ctx, callboard.Config{Brokers: []string{broker.url}, Client: "c1", BackoffMax: 200 * time.Millisecond})
+	c, err := callboard.Dial(ctx, callboard.Config{Brokers: []string{broker.URL}, Client: "c1", BackoffMax: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +79,7 @@ func TestKilledBroker(t *testing.T) {
 				last = e.Seq
 				if count++; count%100 == 0 {
 					lives++
-					broker.kill()
+					broker.Kill()
 					broker = startProcess(t, file)
 				}
 			case *callboard.Gap, *callboard.Fault, *callboard.Failure:

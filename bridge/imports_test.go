@@ -33,6 +33,7 @@ var rooms = map[string][]string{
 	"clients/web":             {"clients/js"},
 	"sim":                     {"player/problem"},
 	"sim/simdriver":           {"player"},
+	"sim/simtest":             {"player", "worlds"},
 	"subscribe":               {"player"},
 	"subscribe/protocol":      {"player/problem"},
 	"player":                  {},

@@ -33,7 +33,7 @@ func TestOldStore(t *testing.T) {
 	source, edge := startProcess(t, sourceFile), startProcess(t, file(2, ""))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	c, err := callboard.Dial(ctx, callboard.Config{Brokers: []string{edge.url}, Client: "c1"})
+	c, err := callboard.Dial(ctx, callboard.Config{Brokers: []string{edge.URL}, Client: "c1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestOldStore(t *testing.T) {
 		}
 	}
 	more(func() bool { return last[newest] >= 50 })
-	source.kill()
+	source.Kill()
 	data, copied := filepath.Join(dir, "data1"), filepath.Join(dir, "copied")
 	if err := os.CopyFS(copied, os.DirFS(data)); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestOldStore(t *testing.T) {
 	if newest != before {
 		t.Fatalf("%s became %s, though the broker was only killed", before, newest)
 	}
-	source.kill()
+	source.Kill()
 	if err := os.RemoveAll(data); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestOldStore(t *testing.T) {
 	}
 	began := time.Now()
 	source = startProcess(t, sourceFile)
-	defer source.kill()
+	defer source.Kill()
 	more(func() bool { return told != nil && newest != before && last[newest] >= 20 })
 	t.Logf("told of the end of %s after #%d, and had 20 more, within %v", before, last[before], time.Since(began))
 	if told.Source != before || told.From != last[before]+1 || told.Next != newest {

@@ -20,6 +20,9 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"callboard/bridge"
+	"callboard/bridge/benchtest"
 )
 
 // driving tells this program, started anew, to be the Go library's driver.
@@ -30,13 +33,7 @@ func TestMain(m *testing.M) {
 		drive()
 		return
 	}
-	if path := os.Getenv(serving); path != "" {
-		if err := serve(path); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
+	benchtest.ServeIfAsked(bridge.Config{})
 	os.Exit(m.Run())
 }
 

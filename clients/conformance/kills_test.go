@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"callboard/sim/simtest"
 )
 
 // follower is a program of one library that follows two robots, with what the model
@@ -184,7 +186,7 @@ func TestKills(t *testing.T) {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	p := newPair(t, 0.4, "", simulate(t, 1, "r0", "r1"), nil)
+	p := newPair(t, 0.4, "", simtest.Wander(t, 1, "r0", "r1"), nil)
 	brokers := []any{p.relays[0].url(), p.relays[1].url()}
 	var all []*follower
 	for _, l := range libraries {

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"callboard/sim/simtest"
 	"callboard/subscribe/protocol"
 )
 
@@ -147,7 +148,7 @@ func TestSchemaDecode(t *testing.T) {
 // the schema, and has no field that is not in it.
 func TestSchemaFrames(t *testing.T) {
 	said := &frames{from: map[string][][]byte{}}
-	p := newPair(t, 0.2, "[limits]\ninbox = { count = 20 }\n", simulate(t, 4, "r0", "r1"), said)
+	p := newPair(t, 0.2, "[limits]\ninbox = { count = 20 }\n", simtest.Wander(t, 4, "r0", "r1"), said)
 	brokers := []any{p.relays[0].url()}
 	f := newFollower(t, libraries[0], brokers, lossy)
 	progress([]*follower{f}, "r0", "r1")

@@ -14,11 +14,7 @@ import (
 	"callboard/bridge"
 	"callboard/bridge/config"
 	callboard "callboard/clients/go"
-	"callboard/player/server"
-	"callboard/sim"
-	"callboard/sim/simdriver"
-	"callboard/sim/worldfile"
-	"callboard/worlds"
+	"callboard/sim/simtest"
 
 	"go.uber.org/goleak"
 )
@@ -26,30 +22,10 @@ import (
 // startBroker runs a real broker that reads a simulated robot, r0, and gives
 // its address.
 func startBroker(t *testing.T) string {
-	file, problems := worldfile.Load(worlds.Robots(1))
-	if err := problems.First(); err != nil {
-		t.Fatal(err)
-	}
-	world, err := sim.New(sim.Config{World: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	simulation, err := simdriver.New(simdriver.Config{World: world, Speed: 5, Wander: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	drivers, err := simulation.Drivers([]string{"r0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pipe := server.NewPipeListener("r0", 0)
-	robots, err := server.New(server.Config{Listener: pipe, Drivers: append(drivers, simulation.World()), Clock: simulation.Clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	robot := simtest.Wander(t, 5, "r0")[0]
 	settings, wrong := config.Load("", func(c *config.Config) {
 		c.Broker.ID, c.Broker.Listen, c.Broker.Data = "b1", "127.0.0.1:0", t.TempDir()
-		c.Players = []config.Player{{Address: "r0:6665", Robot: "r0"}}
+		c.Players = []config.Player{{Address: robot, Robot: "r0"}}
 	})
 	if err := wrong.Err(); err != nil {
 		t.Fatal(err)
@@ -58,22 +34,18 @@ func startBroker(t *testing.T) string {
 	if os.Getenv("CALLBOARD_LOG") != "" {
 		logger = slog.Default()
 	}
-	broker, err := bridge.New(bridge.Config{Config: settings, Dial: pipe.Dial, Logger: logger})
+	broker, err := bridge.New(bridge.Config{Config: settings, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	for _, run := range []func(context.Context) error{simulation.Run, robots.Run, broker.Run} {
-		running.Go(func() {
-			if err := run(ctx); err != nil {
-				t.Errorf("run: %v", err)
-			}
-		})
-	}
+	ended := make(chan error, 1)
+	go func() { ended <- broker.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		running.Wait()
+		if err := <-ended; err != nil {
+			t.Errorf("the broker ended with: %v", err)
+		}
 	})
 	return broker.WebSocketURL()
 }

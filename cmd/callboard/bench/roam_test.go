@@ -1,44 +1,19 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"testing"
 	"time"
 
 	"callboard/bridge"
-	"callboard/bridge/config"
+	"callboard/bridge/benchtest"
 )
 
-// TestMain runs a broker instead of the tests where a test has started this
-// program anew for that.
 func TestMain(m *testing.M) {
-	if path := os.Getenv("CALLBOARD_TEST_CONFIG"); path != "" {
-		if err := serveConfig(path); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	benchtest.ServeIfAsked(bridge.Config{})
 	os.Exit(m.Run())
-}
-
-func serveConfig(path string) error {
-	c, problems := config.Load(path, nil)
-	if err := problems.Err(); err != nil {
-		return err
-	}
-	b, err := bridge.New(bridge.Config{Config: c})
-	if err != nil {
-		return err
-	}
-	fmt.Println(b.URL())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	return b.Run(ctx)
 }
 
 // roamValues are the defaults with changes.
@@ -91,9 +66,7 @@ func TestFirst(t *testing.T) {
 
 // servingTest makes a broker of this program.
 func servingTest(file string) (*exec.Cmd, error) {
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), "CALLBOARD_TEST_CONFIG="+file)
-	return c, nil
+	return benchtest.Command(file), nil
 }
 
 // Through processes nothing is lost, and moves cost what they do in the simulator.
