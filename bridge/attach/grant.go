@@ -3,8 +3,6 @@ package attach
 import (
 	"path"
 	"slices"
-
-	"callboard/subscribe/protocol"
 )
 
 // Grant is what a client may do.
@@ -30,9 +28,3 @@ func (g Grant) Allows(robot string) bool {
 	}
 	return false
 }
-
-// Problem is why something that a client asks for is not done.
-type Problem = protocol.Problem
-
-// ProblemOf returns an error as a Problem: unavailable if it has no code.
-func ProblemOf(err error) *Problem { return protocol.ProblemOf(err) }

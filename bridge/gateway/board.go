@@ -285,7 +285,7 @@ func (b *board) ask(ctx context.Context, conn uint64, j job) {
 		ID: w.id, Condition: w.key, Robots: b.robots, Trigger: protocol.TriggerRising, Select: namedIn(w.key),
 	}})
 	if err != nil {
-		b.refused(w.id, attach.ProblemOf(err).Message)
+		b.refused(w.id, protocol.ProblemOf(err).Message)
 	}
 }
 

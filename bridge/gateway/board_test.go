@@ -56,7 +56,7 @@ func (a *asked) Subscribe(_ context.Context, _ uint64, m protocol.Subscribe) err
 	a.note("subscribe", m.Subscription)
 	switch m.Condition {
 	case "wrong":
-		return &attach.Problem{Code: protocol.BadCondition, Message: "no"}
+		return &protocol.Problem{Code: protocol.BadCondition, Message: "no"}
 	case "late":
 		a.outbox().Send(&protocol.Error{ID: m.ID, Code: protocol.TooCostly, Message: "no"})
 	default:

@@ -85,7 +85,7 @@ func (n *Node) Update(ctx context.Context, c uint64, m protocol.Update) error {
 		return err
 	}
 	if !found {
-		return &attach.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("no subscription has the id %q", m.ID)}
+		return &protocol.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("no subscription has the id %q", m.ID)}
 	}
 	sub, program, err := n.compile(m.Apply(old.Subscription), n.grant(c))
 	if err != nil {
@@ -122,7 +122,7 @@ func (n *Node) grant(c uint64) attach.Grant {
 
 // compile checks a subscription and what its client may see. It runs in the
 // connection's goroutine, so that a costly condition delays nobody else.
-func (n *Node) compile(s protocol.Subscription, grant attach.Grant) (*overlay.Subscription, *subscribe.Subscription, *attach.Problem) {
+func (n *Node) compile(s protocol.Subscription, grant attach.Grant) (*overlay.Subscription, *subscribe.Subscription, *protocol.Problem) {
 	if p := permitted(s, grant); p != nil {
 		return nil, nil, p
 	}
@@ -151,13 +151,13 @@ func finite(v float64) float64 { return max(-math.MaxFloat64, min(math.MaxFloat6
 
 // permitted refuses robots that are named and not granted. Patterns are
 // narrowed to what is granted instead.
-func permitted(s protocol.Subscription, grant attach.Grant) *attach.Problem {
+func permitted(s protocol.Subscription, grant attach.Grant) *protocol.Problem {
 	if !grant.Subscribe {
-		return &attach.Problem{Code: protocol.Forbidden, Message: "the token may not subscribe"}
+		return &protocol.Problem{Code: protocol.Forbidden, Message: "the token may not subscribe"}
 	}
 	for _, robot := range s.Robots {
 		if plain(robot) && !grant.Allows(robot) {
-			return &attach.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow robot %q", robot)}
+			return &protocol.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow robot %q", robot)}
 		}
 	}
 	return nil

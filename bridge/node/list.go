@@ -162,7 +162,7 @@ func (n *Node) List(ctx context.Context, what string, grant attach.Grant) (any, 
 }
 
 func unknownList(what string) error {
-	return &attach.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("cannot list %q; expected robots, brokers or subscriptions", what)}
+	return &protocol.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("cannot list %q; expected robots, brokers or subscriptions", what)}
 }
 
 // listHere is the part of a list that this broker knows, for another one.

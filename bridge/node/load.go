@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/overlay"
 	"callboard/subscribe"
+	"callboard/subscribe/protocol"
 )
 
 // loads is what the subscriptions of one connection take of each reading. It
@@ -46,7 +46,7 @@ func (l *loads) drop(id string) {
 
 // admit refuses a subscription, or its new form, that would be too much
 // together with the client's others.
-func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, program *subscribe.Subscription) *attach.Problem {
+func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, program *subscribe.Subscription) *protocol.Problem {
 	found := n.conn(overlay.Conn(c))
 	if found == nil {
 		return nil

@@ -48,7 +48,7 @@ func (n *Node) askBroker(ctx context.Context, to overlay.BrokerID, robot string,
 	select {
 	case a := <-answered:
 		if a.Code != "" {
-			return nil, &attach.Problem{Code: a.Code, Message: a.Message}
+			return nil, &protocol.Problem{Code: a.Code, Message: a.Message}
 		}
 		return a.Body, nil
 	case <-ctx.Done():
@@ -78,7 +78,7 @@ func (n *Node) asked(a *overlay.Asked) {
 		var err error
 		if answer.Body, err = n.answer(ctx, a.Body); err != nil {
 			answer.Body, answer.Code, answer.Message = nil, protocol.Unavailable, err.Error()
-			if p := (*attach.Problem)(nil); errors.As(err, &p) {
+			if p := (*protocol.Problem)(nil); errors.As(err, &p) {
 				answer.Code, answer.Message = p.Code, p.Message
 			}
 		}
@@ -119,7 +119,7 @@ func (n *Node) reads(robot string) bool {
 func (n *Node) answer(ctx context.Context, body []byte) ([]byte, error) {
 	var q question
 	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, &attach.Problem{Code: protocol.BadMessage, Message: "the question of another broker: " + err.Error()}
+		return nil, &protocol.Problem{Code: protocol.BadMessage, Message: "the question of another broker: " + err.Error()}
 	}
 	if q.Command != nil {
 		result, err := n.robots.Command(ctx, *q.Command)
@@ -150,7 +150,7 @@ func (n *Node) Command(ctx context.Context, grant attach.Grant, m protocol.Comma
 		}
 		return body, nil
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return nil, &attach.Problem{Code: protocol.Unavailable, Message: fmt.Sprintf("the broker that reads %s did not answer within %v; the command may have been carried out", m.Robot, wait)}
+		return nil, &protocol.Problem{Code: protocol.Unavailable, Message: fmt.Sprintf("the broker that reads %s did not answer within %v; the command may have been carried out", m.Robot, wait)}
 	}
 	return nil, err
 }

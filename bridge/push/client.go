@@ -29,13 +29,13 @@ func (s *session) Hello(ctx context.Context, m protocol.Hello) {
 	}
 	m.Token = ""
 	if !grant.Subscribe && len(m.Subscriptions) > 0 {
-		s.fail(&attach.Problem{Code: protocol.Forbidden, Message: "the token does not allow subscribe; expected hello without subscriptions"})
+		s.fail(&protocol.Problem{Code: protocol.Forbidden, Message: "the token does not allow subscribe; expected hello without subscriptions"})
 		return
 	}
 	s.grant = grant
 	if !s.place.Keep() {
 		s.server.metrics.refused.Of("full").Inc()
-		s.fail(&attach.Problem{Code: protocol.Overloaded, Message: noRoom})
+		s.fail(&protocol.Problem{Code: protocol.Overloaded, Message: noRoom})
 		s.outbox.Close(protocol.Overloaded, "no more connections are taken now")
 		return
 	}
@@ -71,7 +71,7 @@ func (s *session) Grant() attach.Grant {
 // unknownToken refuses a client without a token that is known.
 func (s *session) unknownToken(given bool) {
 	s.server.metrics.refused.Of("token").Inc()
-	problem := &attach.Problem{Code: protocol.Unauthorized, Message: "no token; expected one in hello or as Authorization: Bearer"}
+	problem := &protocol.Problem{Code: protocol.Unauthorized, Message: "no token; expected one in hello or as Authorization: Bearer"}
 	if given {
 		problem.Message = "the token is not known"
 		s.server.log.Warn("client with an unknown token", "remote", s.remoteAddr)
@@ -91,7 +91,7 @@ func (s *session) may(op string, allows func(*attach.Grant) bool) error {
 		return badMessage("%s before hello; expected hello first", op)
 	}
 	if allows != nil && !allows(s.grant) {
-		return &attach.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow %s", op)}
+		return &protocol.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow %s", op)}
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (s *session) Command(ctx context.Context, m protocol.Command, answer attach
 	}
 	grant := *s.grant
 	if !grant.Allows(m.Robot) {
-		return &attach.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow to command robot %q", m.Robot[:min(len(m.Robot), 64)])}
+		return &protocol.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow to command robot %q", m.Robot[:min(len(m.Robot), 64)])}
 	}
 	return s.later(ctx, "robot "+m.Robot, answer, func(ctx context.Context) (any, error) {
 		return s.server.config.Broker.Command(ctx, grant, m)
@@ -169,7 +169,7 @@ func (s *session) later(ctx context.Context, lane string, answer attach.Answer, 
 		}
 	})
 	if !ok {
-		return &attach.Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d commands and lists of this client wait already; expected fewer at a time", maxPending)}
+		return &protocol.Problem{Code: protocol.Overloaded, Message: fmt.Sprintf("%d commands and lists of this client wait already; expected fewer at a time", maxPending)}
 	}
 	return nil
 }
@@ -182,10 +182,10 @@ func (s *session) Close(code protocol.Code, reason string) { s.outbox.Close(code
 
 // fail tells the client what is wrong with a message of its.
 func (s *session) fail(err error) {
-	p := attach.ProblemOf(err)
+	p := protocol.ProblemOf(err)
 	s.outbox.Send(&protocol.Error{ID: p.ID, Code: p.Code, Message: p.Message, Position: p.Position, Attachment: p.Attachment})
 }
 
-func badMessage(format string, args ...any) *attach.Problem {
-	return &attach.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
+func badMessage(format string, args ...any) *protocol.Problem {
+	return &protocol.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
 }

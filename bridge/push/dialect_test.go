@@ -41,12 +41,12 @@ func (*word) Op() string { return "word" }
 func (p *pairSpeaker) Receive(ctx context.Context, binary bool, message []byte) error {
 	switch {
 	case !binary:
-		return &attach.Problem{ID: "x", Code: protocol.BadMessage, Message: "a text"}
+		return &protocol.Problem{ID: "x", Code: protocol.BadMessage, Message: "a text"}
 	case message[0] == 0:
 		return attach.ErrTooLarge
 	case message[0] == 1:
 		if g := p.conn.Grant(); !p.conn.Known() || !g.Allows("r0") || g.Allows("x0") {
-			return &attach.Problem{Message: "not what the token allows"}
+			return &protocol.Problem{Message: "not what the token allows"}
 		}
 		p.conn.Send(&word{})
 		return nil

@@ -71,7 +71,7 @@ func (b *fakeBroker) Subscribe(_ context.Context, conn uint64, m protocol.Subscr
 	text, _ := json.Marshal(m.Subscription)
 	b.note("subscribe %d %s", conn, text)
 	if m.Condition == "1 +" {
-		return &attach.Problem{Code: protocol.BadCondition, Message: "it ends too early", Position: &protocol.Position{Line: 1, Column: 4}}
+		return &protocol.Problem{Code: protocol.BadCondition, Message: "it ends too early", Position: &protocol.Position{Line: 1, Column: 4}}
 	}
 	b.out(conn).Send(&protocol.Subscribed{ID: m.ID, Sources: []string{"b1"}, Robots: 2, Warning: b.warning})
 	return nil

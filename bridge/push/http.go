@@ -207,7 +207,7 @@ func (s *Server) list(what string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result, err := s.config.Broker.List(r.Context(), what, grantOf(r))
 		if err != nil {
-			p := attach.ProblemOf(err)
+			p := protocol.ProblemOf(err)
 			refuse(w, http.StatusServiceUnavailable, p.Code, p.Message)
 			return
 		}

@@ -82,7 +82,7 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 		s.tooLarge(in.limit)
 		return nil
 	case errors.Is(err, errNoRoom):
-		s.fail(&attach.Problem{Code: protocol.Overloaded, Message: "too many large messages come at a time; try again later"})
+		s.fail(&protocol.Problem{Code: protocol.Overloaded, Message: "too many large messages come at a time; try again later"})
 		s.outbox.Close(protocol.Overloaded, "too many large messages at a time")
 		return nil
 	case err != nil:

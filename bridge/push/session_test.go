@@ -185,7 +185,7 @@ func TestHelloThatTheBrokerRefuses(t *testing.T) {
 	s := start(t, Config{})
 	s.broker.hello = func(out attach.Outbox, m protocol.Hello) error {
 		if m.Attachment != nil {
-			return &attach.Problem{Code: protocol.Conflict, Message: "a newer attachment is known", Attachment: &newest}
+			return &protocol.Problem{Code: protocol.Conflict, Message: "a newer attachment is known", Attachment: &newest}
 		}
 		return errors.New("the registry does not answer")
 	}

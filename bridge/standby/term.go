@@ -45,7 +45,6 @@ const (
 	Both                // it is or was active, with a standby in step
 	Alone               // it is or was active, without
 	In                  // it is the standby, in step
-	ways
 )
 
 // String returns the word that metrics have.

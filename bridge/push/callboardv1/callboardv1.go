@@ -61,7 +61,7 @@ func (c *client) Receive(ctx context.Context, binary bool, message []byte) error
 }
 
 // decode reads a client's message; text is it in JSON.
-func (c *client) decode(binary bool, message []byte) (m any, text []byte, problem *attach.Problem) {
+func (c *client) decode(binary bool, message []byte) (m any, text []byte, problem *protocol.Problem) {
 	text = message
 	switch {
 	case !binary && c.cbor:
@@ -79,13 +79,13 @@ func (c *client) decode(binary bool, message []byte) (m any, text []byte, proble
 		m, invalid = protocol.Decode(text)
 	}
 	if invalid != nil {
-		return nil, text, &attach.Problem{ID: invalid.ID, Code: invalid.Code, Message: invalid.Error()}
+		return nil, text, &protocol.Problem{ID: invalid.ID, Code: invalid.Code, Message: invalid.Error()}
 	}
 	return m, text, nil
 }
 
-func badMessage(format string, args ...any) *attach.Problem {
-	return &attach.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
+func badMessage(format string, args ...any) *protocol.Problem {
+	return &protocol.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
 }
 
 // dispatch does what a message asks for.
@@ -113,7 +113,7 @@ func (c *client) failed(ctx context.Context, id string, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	p := attach.ProblemOf(err)
+	p := protocol.ProblemOf(err)
 	c.conn.Send(&protocol.Error{ID: id, Code: p.Code, Message: p.Message, Position: p.Position, Attachment: p.Attachment})
 }
 
@@ -129,7 +129,7 @@ func (c *client) replyTo(id string) attach.Answer {
 	return func(result any, err error) {
 		r := &protocol.Reply{ID: id, OK: err == nil, Result: result}
 		if err != nil {
-			p := attach.ProblemOf(err)
+			p := protocol.ProblemOf(err)
 			r.Error = &protocol.ErrorInfo{Code: p.Code, Message: p.Message, Position: p.Position}
 		}
 		c.conn.Send(r)

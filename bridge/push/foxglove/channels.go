@@ -89,7 +89,7 @@ func (c *client) removeChannel(ch *channel) {
 // mu is held.
 func (c *client) forget(sub *subscription) {
 	if sub.broker != "" {
-		delete(c.asked, sub.broker)
+		c.asked.Forget(sub.broker)
 		c.garbage = append(c.garbage, sub.broker)
 	}
 	if t := sub.channel.topic; t != nil && t.Use == rosgraph.Truth {

@@ -83,8 +83,9 @@ func (d *Dialect) made(key string, make func() string) string {
 func (d *Dialect) Attach(ctx context.Context, conn attach.Conn, _ string) attach.Speaker {
 	c := &client{
 		dialect: d, conn: conn, published: map[uint32]*publication{}, channels: map[uint32]*channel{}, subs: map[uint32]*subscription{},
-		asked: map[string]*subscription{}, services: map[uint32]*service{}, conditions: map[string]*condition{}, away: map[string]bool{},
+		services: map[uint32]*service{}, conditions: map[string]*condition{}, away: map[string]bool{},
 	}
+	c.asked = rosgraph.NewAsked[*subscription](&c.mu)
 	conn.Hello(ctx, protocol.Hello{})
 	if g := conn.Grant(); g.Subscribe || g.Command {
 		c.member = d.graph.Join(ctx, conn)
@@ -100,20 +101,19 @@ type client struct {
 	member  *rosgraph.Member // nil: it was refused
 
 	published map[uint32]*publication // of Receive, by the client's number
-	numbers   int                     // of subscriptions at the broker so far
 
 	mu         sync.Mutex
 	greeted    bool                // serverInfo has been said, which comes first
 	channels   map[uint32]*channel // advertised
 	subs       map[uint32]*subscription
-	asked      map[string]*subscription // by id at the broker
-	garbage    []string                 // subscriptions at the broker that nobody wants any more
-	services   map[uint32]*service      // advertised
-	conditions map[string]*condition    // by id
-	calls      int                      // of services, under way
-	parameters []string                 // whose changes the client wants
-	connected  *connections             // what it was told of the graph; nil: it does not want it
-	away       map[string]bool          // robots that it was told are away
+	asked      rosgraph.Asked[*subscription]
+	garbage    []string              // subscriptions at the broker that nobody wants any more
+	services   map[uint32]*service   // advertised
+	conditions map[string]*condition // by id
+	calls      int                   // of services, under way
+	parameters []string              // whose changes the client wants
+	connected  *connections          // what it was told of the graph; nil: it does not want it
+	away       map[string]bool       // robots that it was told are away
 }
 
 // End stops what the client has set going.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/push/ros"
 	"callboard/bridge/push/rosgraph"
 	"callboard/subscribe/protocol"
@@ -96,7 +95,7 @@ func (c *client) publish(ctx context.Context, id uint32, b []byte) error {
 	}
 	return c.member.Drive(ctx, t.Robot, twist, func(_ any, err error) {
 		if err != nil && ctx.Err() == nil {
-			c.status(levelError, attach.ProblemOf(err).Message)
+			c.status(levelError, protocol.ProblemOf(err).Message)
 		}
 	})
 }
@@ -110,5 +109,5 @@ func read(kind *ros.Type, encoding string, b []byte) (ros.Message, error) {
 }
 
 func wrong(format string, args ...any) error {
-	return &attach.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
+	return &protocol.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf(format, args...)}
 }

@@ -165,7 +165,7 @@ func (c *client) binary(ctx context.Context, b []byte) {
 		c.status(levelError, "Received an empty binary message")
 	case b[0] == opPublish && len(b) >= 5:
 		if err := c.publish(ctx, binary.LittleEndian.Uint32(b[1:]), b[5:]); err != nil {
-			c.status(levelError, attach.ProblemOf(err).Message)
+			c.status(levelError, protocol.ProblemOf(err).Message)
 		}
 	case b[0] == opCall && len(b) >= 13:
 		size := binary.LittleEndian.Uint32(b[9:])

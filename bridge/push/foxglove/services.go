@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/push/ros"
 	"callboard/bridge/push/rosgraph"
 	"callboard/subscribe/protocol"
@@ -182,7 +181,7 @@ func (c *client) callROS(ctx context.Context, s *rosgraph.Service, call *call, b
 	if err == nil {
 		err = c.member.Call(ctx, s, args, func(write func(*ros.Encoder), err error) {
 			if err != nil {
-				call.fail(attach.ProblemOf(err).Message)
+				call.fail(protocol.ProblemOf(err).Message)
 				return
 			}
 			e := ros.Begin(nil, format)
@@ -191,7 +190,7 @@ func (c *client) callROS(ctx context.Context, s *rosgraph.Service, call *call, b
 		})
 	}
 	if err != nil {
-		call.fail(attach.ProblemOf(err).Message)
+		call.fail(protocol.ProblemOf(err).Message)
 	}
 }
 
@@ -234,11 +233,11 @@ func (c *client) subscribeCondition(ctx context.Context, b []byte, by *call) (re
 	c.mu.Lock()
 	c.conditions[m.ID] = cond
 	c.mu.Unlock()
-	if err := c.ask(ctx, cond.sub, m.Subscription("")); err != nil {
+	if err := c.asked.Ask(ctx, c.conn, cond.sub, &cond.sub.broker, m.Subscription("")); err != nil {
 		c.mu.Lock()
 		delete(c.conditions, m.ID)
 		c.mu.Unlock()
-		p := attach.ProblemOf(err)
+		p := protocol.ProblemOf(err)
 		return fail(p.Message, p.Position)
 	}
 	return nil, nil

@@ -23,7 +23,7 @@ func (c *client) Notify(to attach.Messages, n *protocol.Notify) {
 	c.member.Begin(n)
 	at := ros.StampOf(n.Time).Nanoseconds()
 	for i := range n.Subscriptions {
-		sub := c.asked[n.Subscriptions[i].ID]
+		sub := c.asked.By(n.Subscriptions[i].ID)
 		if sub == nil {
 			continue
 		}
@@ -167,7 +167,7 @@ func (c *client) truth(to attach.Messages, robot string) {
 // taken advertises the channel of a condition that the broker has taken, and
 // answers the call that made it. mu is held.
 func (c *client) taken(to attach.Messages, write func(*said), m *protocol.Subscribed) {
-	sub := c.asked[m.ID]
+	sub := c.asked.By(m.ID)
 	if sub == nil || sub.channel.condition == nil || sub.channel.condition.waiting == nil {
 		return
 	}
@@ -189,14 +189,14 @@ func (c *client) answered(to attach.Messages, cond *condition, o object) {
 
 // failed says that something went wrong. mu is held.
 func (c *client) failed(to attach.Messages, write func(*said), e *protocol.Error) {
-	sub := c.asked[e.ID]
+	sub := c.asked.By(e.ID)
 	if sub == nil || sub.channel.condition == nil || sub.channel.condition.waiting == nil {
 		write(message("status", object{"level": levelError, "message": e.Message}))
 		return
 	}
 	cond := sub.channel.condition
 	delete(c.conditions, cond.id)
-	delete(c.asked, e.ID)
+	c.asked.Forget(e.ID)
 	if cond.call == nil {
 		write(message("status", object{"level": levelError, "message": e.Message}))
 	}

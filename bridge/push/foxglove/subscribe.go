@@ -3,9 +3,7 @@ package foxglove
 import (
 	"context"
 	"fmt"
-	"strconv"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/push/rosgraph"
 	"callboard/subscribe/protocol"
 )
@@ -60,11 +58,11 @@ func (c *client) subscribe(ctx context.Context, id, to uint32) {
 	}
 	c.mu.Unlock()
 	if asked, needed := wants(topic); needed {
-		if err := c.ask(ctx, sub, asked); err != nil {
+		if err := c.asked.Ask(ctx, c.conn, sub, &sub.broker, asked); err != nil {
 			c.mu.Lock()
 			delete(c.subs, id)
 			c.mu.Unlock()
-			c.status(levelError, attach.ProblemOf(err).Message)
+			c.status(levelError, protocol.ProblemOf(err).Message)
 			return
 		}
 	}
@@ -80,24 +78,6 @@ func wants(t *rosgraph.Topic) (protocol.Subscription, bool) {
 		return protocol.Subscription{Condition: "false", Keep: protocol.KeepLatest}, true // it never matches: it says whose robots' states are wanted
 	}
 	return t.Subscription(protocol.Subscription{})
-}
-
-// ask asks the broker. The lock is not held: the broker may let a client wait.
-func (c *client) ask(ctx context.Context, sub *subscription, asked protocol.Subscription) error {
-	c.numbers++
-	sub.broker = "s" + strconv.Itoa(c.numbers)
-	asked.ID = sub.broker
-	c.mu.Lock()
-	c.asked[sub.broker] = sub
-	c.mu.Unlock()
-	err := c.conn.Subscribe(ctx, protocol.Subscribe{Subscription: asked})
-	if err != nil {
-		c.mu.Lock()
-		delete(c.asked, sub.broker)
-		c.mu.Unlock()
-		sub.broker = ""
-	}
-	return err
 }
 
 // unsubscribe ends a subscription.

@@ -34,7 +34,8 @@ func (d *Dialect) Choose([]string) (string, bool) { return "", true }
 // Attach begins to speak with a client. One that has to show a token, and has not
 // shown it in its request, does so by auth.
 func (d *Dialect) Attach(ctx context.Context, c attach.Conn, _ string) attach.Speaker {
-	client := &client{dialect: d, conn: c, streams: map[string]*stream{}, asked: map[string]*subscription{}, level: levelError}
+	client := &client{dialect: d, conn: c, streams: map[string]*stream{}, level: levelError}
+	client.asked = rosgraph.NewAsked[*subscription](&client.mu)
 	if c.Known() {
 		client.hello(ctx, "")
 	}
@@ -50,15 +51,14 @@ type client struct {
 	fragments  fragments
 	advertised map[string]*advertisement // by topic, as spelled
 	adverts    int                       // ids of them
-	numbers    int                       // of subscriptions at the broker so far
 
 	mu        sync.Mutex
-	member    *rosgraph.Member         // nil until it is known who the client is
-	streams   map[string]*stream       // by name, as spelled
-	asked     map[string]*subscription // by id at the broker
-	kept      int                      // bytes of what the client calls its subscriptions
-	held      int                      // bytes of messages that wait for their time
-	count     uint64                   // of notifications
+	member    *rosgraph.Member   // nil until it is known who the client is
+	streams   map[string]*stream // by name, as spelled
+	asked     rosgraph.Asked[*subscription]
+	kept      int    // bytes of what the client calls its subscriptions
+	held      int    // bytes of messages that wait for their time
+	count     uint64 // of notifications
 	republish republisher
 	level     level  // of the status messages that the client wants
 	sets      uint64 // messages that went out in fragments
@@ -255,7 +255,7 @@ func newStatus(id json.RawMessage, l level, err error) *said {
 	if errors.As(err, &own) {
 		position = own.position
 	}
-	var p *attach.Problem
+	var p *protocol.Problem
 	if errors.As(err, &p) {
 		text, position = p.Message, p.Position
 	}

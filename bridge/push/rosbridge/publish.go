@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/push/ros"
 	"callboard/bridge/push/rosgraph"
+	"callboard/subscribe/protocol"
 )
 
 // maxAdvertised is how many advertisements a client may have.
@@ -117,7 +117,7 @@ func (c *client) publish(ctx context.Context, m message) error {
 	}
 	id := m.id()
 	return c.member.Drive(ctx, t.Robot, twist, func(_ any, err error) {
-		var p *attach.Problem
+		var p *protocol.Problem
 		if err != nil && errors.As(err, &p) {
 			c.status(id, levelError, p)
 		}

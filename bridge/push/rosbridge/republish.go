@@ -154,7 +154,7 @@ func (c *client) addRepublished(ctx context.Context, w *wanted) error {
 			c.mu.Lock()
 			r.asked = false
 			c.mu.Unlock()
-			return wrong("%s", attach.ProblemOf(err).Message)
+			return wrong("%s", protocol.ProblemOf(err).Message)
 		}
 	}
 	return nil

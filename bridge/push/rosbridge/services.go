@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/push/ros"
 	"callboard/subscribe/protocol"
 )
@@ -93,7 +92,7 @@ func (c *call) answer(values any, err error) {
 		c.values(protocol.AppendJSON(nil, values))
 		return
 	}
-	var p *attach.Problem
+	var p *protocol.Problem
 	text := err.Error()
 	if errors.As(err, &p) {
 		text = p.Message

@@ -38,7 +38,7 @@ func (c *client) Notify(to attach.Messages, n *protocol.Notify) {
 			c.republish.take(c, to)
 			continue
 		}
-		sub := c.asked[id]
+		sub := c.asked.By(id)
 		if sub == nil || sub.stream.count == c.count {
 			continue // it has ended, or the stream was told already
 		}
@@ -234,7 +234,7 @@ func (c *client) truth(to attach.Messages, robot string) {
 // asked for, which then is none, or with another message.
 func (c *client) failed(to attach.Messages, e *protocol.Error) {
 	p := &problem{message: e.Message, position: e.Position}
-	sub := c.asked[e.ID]
+	sub := c.asked.By(e.ID)
 	if sub == nil {
 		c.writeText(to, newStatus(nil, levelError, p).text, 0)
 		return

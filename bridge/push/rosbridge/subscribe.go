@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/push/ros"
 	"callboard/bridge/push/rosgraph"
 	"callboard/player"
@@ -116,7 +114,7 @@ func (c *client) subscribe(ctx context.Context, m message) error {
 	if s != nil {
 		topic = s.topic
 	}
-	full := c.kept+len(a.name)+len(m.id()) > maxKept || len(c.asked) >= c.dialect.maxSubscriptions || len(c.streams) >= c.dialect.maxSubscriptions
+	full := c.kept+len(a.name)+len(m.id()) > maxKept || c.asked.Len() >= c.dialect.maxSubscriptions || len(c.streams) >= c.dialect.maxSubscriptions
 	c.mu.Unlock()
 	if s == nil {
 		s = &stream{name: a.name, bare: a.bare, topic: topic, names: named, subs: map[string]*subscription{}, held: &c.held, settings: a.settings}
@@ -132,32 +130,14 @@ func (c *client) subscribe(ctx context.Context, m message) error {
 		return err
 	}
 	if needed {
-		if err := c.ask(ctx, sub, topic, asked); err != nil {
-			return err
+		if err := c.asked.Ask(ctx, c.conn, sub, &sub.broker, asked); err != nil {
+			p := protocol.ProblemOf(err)
+			return &problem{message: p.Message, position: topic.Unwrap(p.Position)}
 		}
 	}
 	c.begin(sub)
 	c.drop(ctx, old)
 	c.conn.Send(&begun{s})
-	return nil
-}
-
-// ask asks the broker for what comes of a subscription.
-func (c *client) ask(ctx context.Context, sub *subscription, topic *rosgraph.Topic, asked protocol.Subscription) error {
-	c.numbers++
-	sub.broker = "s" + strconv.Itoa(c.numbers)
-	asked.ID = sub.broker
-	c.mu.Lock()
-	c.asked[sub.broker] = sub
-	c.mu.Unlock()
-	err := c.conn.Subscribe(ctx, protocol.Subscribe{Subscription: asked})
-	if err != nil {
-		c.mu.Lock()
-		delete(c.asked, sub.broker)
-		c.mu.Unlock()
-		p := attach.ProblemOf(err)
-		return &problem{message: p.Message, position: topic.Unwrap(p.Position)}
-	}
 	return nil
 }
 
@@ -310,7 +290,7 @@ func (c *client) drop(ctx context.Context, sub *subscription) {
 		return
 	}
 	c.mu.Lock()
-	delete(c.asked, sub.broker)
+	c.asked.Forget(sub.broker)
 	c.mu.Unlock()
 	_ = c.conn.Unsubscribe(ctx, protocol.Unsubscribe{ID: sub.broker}) // it fails when the connection ends
 }

@@ -39,7 +39,7 @@ type velocity struct {
 func (m *Member) Drive(ctx context.Context, r *Robot, twist ros.Message, done attach.Answer) error {
 	x, y, yaw := twist.Float("linear", "x"), twist.Float("linear", "y"), twist.Float("angular", "z")
 	if !ros.Finite(x, y, yaw) {
-		return &attach.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("a velocity of %v, %v m/s, %v rad/s; expected finite numbers", x, y, yaw)}
+		return &protocol.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("a velocity of %v, %v m/s, %v rad/s; expected finite numbers", x, y, yaw)}
 	}
 	v := &velocity{[]any{x, y, yaw}, done}
 	m.wheels.mu.Lock()

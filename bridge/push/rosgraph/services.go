@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"callboard/bridge/attach"
 	"callboard/bridge/push/ros"
 	"callboard/subscribe/protocol"
 )
@@ -79,7 +78,7 @@ func motors(r *Robot) func(context.Context, *Member, ros.Message, Response) erro
 		return m.Conn.Command(ctx, protocol.Command{Robot: r.Name, Name: "motor_power", Args: []any{word}}, func(_ any, err error) {
 			message := "the motors are " + word
 			if err != nil {
-				message = attach.ProblemOf(err).Message
+				message = protocol.ProblemOf(err).Message
 			}
 			done(func(e *ros.Encoder) {
 				e.Bool("success", err == nil)
@@ -130,5 +129,5 @@ func staticMap(p *Plan) func(context.Context, *Member, ros.Message, Response) er
 
 // Refused is the error of a service that there is not.
 func Refused(service string) error {
-	return &attach.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("Service %s does not exist", service)}
+	return &protocol.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("Service %s does not exist", service)}
 }
