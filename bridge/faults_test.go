@@ -207,7 +207,7 @@ func raw(t *testing.T, b *bridge.Bridge) *websocket.Conn {
 	return ws
 }
 
-// say sends a text and gives the next message but heartbeats and states.
+// say sends a text and returns the next message but heartbeats and states.
 func say(t *testing.T, ws *websocket.Conn, text string) map[string]any {
 	t.Helper()
 	if text != "" {

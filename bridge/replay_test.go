@@ -23,7 +23,7 @@ import (
 )
 
 // serveReplay serves recorded runs as fast as possible until the test ends, and
-// gives the replay and its Player servers' addresses, in the order of its ports.
+// returns the replay and its Player servers' addresses, in the order of its ports.
 func serveReplay(t *testing.T, cfg replay.Config) (*replay.Replay, []string) {
 	t.Helper()
 	r, err := replay.New(cfg)
@@ -137,7 +137,7 @@ func TestReplayWaitsForSubscribers(t *testing.T) {
 }
 
 // expectSeq reads up to the next notification, which is to be the i-th, and
-// gives its source.
+// returns its source.
 func expectSeq(t *testing.T, ws *websocket.Conn, i int) string {
 	t.Helper()
 	for {

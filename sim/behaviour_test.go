@@ -95,7 +95,7 @@ func playCases(t *testing.T, dir string, count int) {
 	}
 }
 
-// play carries out commands and gives the lines that they print.
+// play carries out commands and returns the lines that they print.
 func play(t *testing.T, w *World, cmds string) []string {
 	var out []string
 	for _, line := range strings.Split(strings.TrimSpace(cmds), "\n") {
@@ -169,7 +169,7 @@ func posed(m *Model) string {
 	return s + fmt.Sprintf(" est %.6f %.6f %.6f vel %.3f %.3f %.3f", r.X, r.Y, r.A, v.X, v.Y, v.A)
 }
 
-// gripped carries out what a gripper is told, and gives its state.
+// gripped carries out what a gripper is told, and returns its state.
 func gripped(m *Model, told []string) string {
 	g := m.Gripper()
 	for _, word := range told {

@@ -82,7 +82,7 @@ func (ws *Wanderers) Pause(m *Model, until time.Duration) {
 	}
 }
 
-// Drive gives each robot that wanders its command for the next step.
+// Drive hands each robot that wanders its command for the next step.
 func (ws *Wanderers) Drive() {
 	for _, d := range ws.all {
 		if d.pause <= ws.world.now {

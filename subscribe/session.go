@@ -131,7 +131,7 @@ func (s *Session) Arrive(r player.Reading) {
 	}
 }
 
-// Holding reports whether something is held that Flush would give.
+// Holding reports whether something is held that Flush would return.
 func (s *Session) Holding() bool { return s.robot.Holding() }
 
 // Flush returns what is held for completion: the input ran dry for now.

@@ -24,7 +24,7 @@ func DialStamped(ctx context.Context, network, address string) (net.Conn, error)
 
 // Arrived returns when the last byte that was read from a connection of
 // DialStamped had arrived at the socket: what the reader then waited for a
-// processor is not in it. now is the time, and what it gives where the kernel
+// processor is not in it. now is the time, and what it returns where the kernel
 // tells nothing (not Linux).
 func Arrived(conn net.Conn, now time.Time) time.Time {
 	c, ok := conn.(interface{ arrived() time.Time })

@@ -33,7 +33,7 @@ type Fleet struct {
 }
 
 // kind is what a robot has: a device, what it answers when asked for its geometry,
-// and what it gives.
+// and its readings.
 type kind struct {
 	device    player.Addr
 	ask       uint8

@@ -31,7 +31,7 @@ func ParsePlayer(text string) (Player, error) {
 	return p, nil
 }
 
-// addressProblem says what is wrong with HOST:PORT, "" if nothing. An address
+// addressProblem returns what is wrong with HOST:PORT, "" if nothing. An address
 // to listen on may lack the host and have port 0, which takes a free one.
 func addressProblem(address string, listen bool) string {
 	host, port, err := net.SplitHostPort(address)
@@ -56,7 +56,7 @@ func addressProblem(address string, listen bool) string {
 	return ""
 }
 
-// nameProblem says what is wrong with a robot's name, "" if nothing. Names
+// nameProblem returns what is wrong with a robot's name, "" if nothing. Names
 // are printed blank-separated and matched by path.Match.
 func nameProblem(name string) string {
 	switch {
@@ -72,7 +72,7 @@ func nameProblem(name string) string {
 	return ""
 }
 
-// idProblem says what is wrong with a broker's id, which also names a
+// idProblem returns what is wrong with a broker's id, which also names a
 // directory.
 func idProblem(id string) string {
 	switch {
@@ -86,7 +86,7 @@ func idProblem(id string) string {
 	return ""
 }
 
-// patternProblem says what is wrong with a pattern for robots' names.
+// patternProblem returns what is wrong with a pattern for robots' names.
 func patternProblem(pattern string) string {
 	if pattern == "" {
 		return "is empty; expected a robot's name or a pattern such as r*"
@@ -97,7 +97,7 @@ func patternProblem(pattern string) string {
 	return ""
 }
 
-// deviceProblem says what is wrong with a device: interface:index, an
+// deviceProblem returns what is wrong with a device: interface:index, an
 // interface alone, or a pattern over either.
 func deviceProblem(device string) string {
 	if _, err := path.Match(device, ""); err != nil {

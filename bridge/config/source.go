@@ -24,7 +24,7 @@ const placesPerByte = 16
 // place is a line and a column, from 1, columns in characters.
 type place struct{ line, column int }
 
-// source says where the keys of one TOML text stand. The TOML library gives
+// source says where the keys of one TOML text stand. The TOML library returns
 // positions for syntax errors only.
 type source struct {
 	name   string

@@ -93,7 +93,7 @@ func (k *checks) url(text string) {
 	}
 }
 
-// originProblem says what is wrong with the origin of a page, as browsers write it.
+// originProblem returns what is wrong with the origin of a page, as browsers write it.
 func originProblem(text string) string {
 	u, err := url.Parse(text)
 	if err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, text) && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && !strings.Contains(u.Host, "*") {
@@ -371,7 +371,7 @@ func (k *checks) each(key string, list []string, problem func(string) string) {
 
 func element(key string, i int) string { return key + "[" + strconv.Itoa(i) + "]" }
 
-// exists says what is wrong with a file that is to be read.
+// exists returns what is wrong with a file that is to be read.
 func exists(path string) string {
 	if info, err := os.Stat(path); err != nil {
 		return problem.OfNamedFile(path, err) + "; expected a file"

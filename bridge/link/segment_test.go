@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,38 +103,42 @@ func (g *lossyGroup) Close() error {
 	return nil
 }
 
-// onSegment runs b0 and n neighbours of it, on a segment in memory.
-func onSegment(t *testing.T, n int, s *lossyNet, memory *memoryNet, change func(*Config)) (middle *broker, around []*broker, to []overlay.Link) {
-	configure := func(c Config) Config {
-		c.Transport, c.Segments = memory, []Segment{{Group: s.join()}}
-		if change != nil {
-			change(&c)
-		}
-		return c
+// onSegment runs b0 and n neighbours of it, on a segment in memory, until the test
+// ends.
+func onSegment(t *testing.T, n int, loss float64) *conversation {
+	c := &conversation{
+		net: newLossyNet(1, loss), memory: new(memoryNet),
+		want: map[overlay.BrokerID][]overlay.Message{}, rng: rand.New(rand.NewPCG(7, 7)),
 	}
-	middleConfig := Config{Self: "b0"}
+	middle := Config{Self: "b0"}
 	var listeners []net.Listener
 	for i := range n {
 		id := overlay.BrokerID(fmt.Sprintf("b%02d", i+1))
-		listener, err := memory.Listen(string(id))
+		listener, err := c.memory.Listen(string(id))
 		if err != nil {
 			t.Fatal(err)
 		}
 		listeners = append(listeners, listener)
-		middleConfig.Neighbours = append(middleConfig.Neighbours, Neighbour{ID: id, Address: string(id), Compress: i == 1})
+		middle.Neighbours = append(middle.Neighbours, Neighbour{ID: id, Address: string(id), Compress: i == 1})
 	}
-	middle = start(t, configure(middleConfig)) // the first port
+	c.middle = c.start(t, middle) // the first port
 	for i, listener := range listeners {
-		around = append(around, start(t, configure(Config{Self: overlay.BrokerID(fmt.Sprintf("b%02d", i+1)), Neighbours: []Neighbour{{ID: "b0", Compress: i == 1}}, Listener: listener})))
+		c.around = append(c.around, c.start(t, Config{Self: overlay.BrokerID(fmt.Sprintf("b%02d", i+1)), Neighbours: []Neighbour{{ID: "b0", Compress: i == 1}}, Listener: listener}))
 	}
 	for range n {
-		up := middle.expect(t, "up")
-		to = append(to, overlay.Link{Neighbour: up.neighbour, Session: up.session})
+		up := c.middle.expect(t, "up")
+		c.to = append(c.to, overlay.Link{Neighbour: up.neighbour, Session: up.session})
 	}
-	for _, b := range around {
+	for _, b := range c.around {
 		b.expect(t, "up")
 	}
-	return middle, around, to
+	return c
+}
+
+// start starts a broker on the segment.
+func (c *conversation) start(t *testing.T, cfg Config) *broker {
+	cfg.Transport, cfg.Segments = c.memory, []Segment{{Group: c.net.join()}}
+	return start(t, cfg)
 }
 
 // members counts those of a broker's stream.
@@ -168,8 +173,11 @@ func (b *broker) await(t *testing.T, members int) {
 	t.Fatalf("%s has %d members; expected %d", b.cfg.Self, b.members(), members)
 }
 
-// conversation has one broker say things to others and keeps what it said.
+// conversation has one broker say things to others on a segment, and keeps what it
+// said.
 type conversation struct {
+	net    *lossyNet
+	memory *memoryNet
 	middle *broker
 	around []*broker
 	to     []overlay.Link
@@ -216,26 +224,20 @@ func (c *conversation) check(t *testing.T) {
 	clear(c.want)
 }
 
-func converse(middle *broker, around []*broker, to []overlay.Link) *conversation {
-	return &conversation{middle: middle, around: around, to: to, want: map[overlay.BrokerID][]overlay.Message{}, rng: rand.New(rand.NewPCG(7, 7))}
-}
-
 // TestOnASegment: whatever goes by multicast and whatever over links, each neighbour
 // gets all, in order and once, while datagrams are lost.
 func TestOnASegment(t *testing.T) {
 	for _, loss := range []float64{0, 0.01, 0.1} {
 		t.Run(fmt.Sprint(loss), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, memory := newLossyNet(1, loss), new(memoryNet)
-				middle, around, to := onSegment(t, 5, s, memory, nil)
-				c := converse(middle, around, to)
+				c := onSegment(t, 5, loss)
 				for range 200 { // some of it while they join
 					c.say()
 					time.Sleep(3 * time.Millisecond)
 				}
 				c.check(t)
-				middle.await(t, 5)
-				before := middle.datagrams()
+				c.middle.await(t, 5)
+				before := c.middle.datagrams()
 				for range 500 {
 					for range c.rng.IntN(5) {
 						c.say()
@@ -243,12 +245,8 @@ func TestOnASegment(t *testing.T) {
 					time.Sleep(time.Duration(c.rng.IntN(3000)) * time.Microsecond)
 				}
 				c.check(t)
-				if went := middle.datagrams() - before; went < 300 {
+				if went := c.middle.datagrams() - before; went < 300 {
 					t.Errorf("%d datagrams", went)
-				}
-				middle.stop()
-				for _, b := range around {
-					b.stop()
 				}
 			})
 		})
@@ -259,60 +257,52 @@ func TestOnASegment(t *testing.T) {
 // and by multicast again when it hears again.
 func TestDeafNeighbour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, memory := newLossyNet(1, 0.01), new(memoryNet)
-		middle, around, to := onSegment(t, 3, s, memory, nil)
-		middle.await(t, 3)
-		c := converse(middle, around, to)
-		s.set(0.01, 3)
+		c := onSegment(t, 3, 0.01)
+		c.middle.await(t, 3)
+		c.net.set(0.01, 3)
 		for range 1000 {
 			c.say()
 			time.Sleep(time.Millisecond)
 		}
-		if n := middle.members(); n != 2 {
+		if n := c.middle.members(); n != 2 {
 			t.Errorf("%d members", n)
 		}
 		c.check(t)
-		s.set(0.01)
+		c.net.set(0.01)
 		for range 120 {
 			c.say()
 			time.Sleep(100 * time.Millisecond)
 		}
-		if n := middle.members(); n != 3 {
+		if n := c.middle.members(); n != 3 {
 			t.Errorf("%d members", n)
 		}
 		c.check(t)
-		middle.stop()
-		for _, b := range around {
-			b.stop()
-		}
 	})
 }
 
 // TestSessionsOnASegment: a neighbour that begins anew is another member.
 func TestSessionsOnASegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, memory := newLossyNet(1, 0), new(memoryNet)
-		middle, around, to := onSegment(t, 2, s, memory, nil)
-		middle.await(t, 2)
-		c := converse(middle, around, to)
+		c := onSegment(t, 2, 0)
+		c.middle.await(t, 2)
 		for range 100 {
 			c.say()
 		}
 		c.check(t)
-		around[0].stop()
-		middle.expect(t, "down")
-		around[0].expect(t, "down")
-		if n := middle.members(); n != 1 {
+		c.around[0].stop()
+		c.middle.expect(t, "down")
+		c.around[0].expect(t, "down")
+		if n := c.middle.members(); n != 1 {
 			t.Errorf("%d members", n)
 		}
-		listener, err := memory.Listen("b01")
+		listener, err := c.memory.Listen("b01")
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := start(t, Config{Self: "b01", Neighbours: []Neighbour{{ID: "b0"}}, Listener: listener, Transport: memory, Segments: []Segment{{Group: s.join()}}})
-		up := middle.expect(t, "up")
+		again := c.start(t, Config{Self: "b01", Neighbours: []Neighbour{{ID: "b0"}}, Listener: listener})
+		up := c.middle.expect(t, "up")
 		again.expect(t, "up")
-		middle.await(t, 2)
+		c.middle.await(t, 2)
 		for i := range c.to {
 			if c.to[i].Neighbour == "b01" {
 				c.to[i].Session = up.session
@@ -323,9 +313,6 @@ func TestSessionsOnASegment(t *testing.T) {
 			c.say()
 		}
 		c.check(t)
-		middle.stop()
-		again.stop()
-		around[1].stop()
 	})
 }
 
@@ -333,44 +320,29 @@ func TestSessionsOnASegment(t *testing.T) {
 // more, and what is forged is logged once a minute.
 func TestGivenUpOnASegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, memory := newLossyNet(1, 0), new(memoryNet)
-		middle, around, to := onSegment(t, 3, s, memory, nil)
-		middle.await(t, 3)
-		before := middle.Segments()[0].Stream
-		var left []Neighbour
-		for _, n := range middle.cfg.Neighbours {
-			if n.ID != "b01" {
-				left = append(left, n)
-			}
-		}
-		if err := middle.Set(left); err != nil {
+		c := onSegment(t, 3, 0)
+		c.middle.await(t, 3)
+		before := c.middle.Segments()[0].Stream
+		left := slices.DeleteFunc(slices.Clone(c.middle.cfg.Neighbours), func(n Neighbour) bool { return n.ID == "b01" })
+		if err := c.middle.Set(left); err != nil {
 			t.Fatal(err)
 		}
-		middle.expect(t, "down")
+		c.middle.expect(t, "down")
 		time.Sleep(time.Second)
-		middle.await(t, 2)
-		if middle.Segments()[0].Stream == before {
+		c.middle.await(t, 2)
+		if c.middle.Segments()[0].Stream == before {
 			t.Error("the stream goes on")
 		}
-		var stay []overlay.Link
-		for _, l := range to {
-			if l.Neighbour != "b01" {
-				stay = append(stay, l)
-			}
-		}
-		c := converse(middle, around[1:], stay)
+		c.around = c.around[1:]
+		c.to = slices.DeleteFunc(c.to, func(l overlay.Link) bool { return l.Neighbour == "b01" })
 		for range 50 {
 			c.say()
 		}
 		c.check(t)
-		stranger := s.join()
+		stranger := c.net.join()
 		stranger.Send([]Datagram{{Content: []byte("hello")}, {Content: make([]byte, 100)}})
 		time.Sleep(61 * time.Second)
-		middle.awaitLog(t, "datagrams were refused on the segment")
-		middle.stop()
-		for _, b := range around {
-			b.stop()
-		}
+		c.middle.awaitLog(t, "datagrams were refused on the segment")
 	})
 }
 
@@ -378,43 +350,38 @@ func TestGivenUpOnASegment(t *testing.T) {
 // multicast and over links.
 func TestBytesOfAScan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, memory := newLossyNet(1, 0), new(memoryNet)
-		middle, around, to := onSegment(t, 5, s, memory, nil)
-		middle.await(t, 5)
+		c := onSegment(t, 5, 0)
+		c.middle.await(t, 5)
 		scan := func(i int) []*overlay.Frame {
 			r := &overlay.Reading{Robot: "r0", Interface: "ranger", Time: float64(i), JSON: bytes.Repeat([]byte("x"), 1127)}
 			var frames []*overlay.Frame
-			for n, l := range to {
+			for n, l := range c.to {
 				frames = append(frames, &overlay.Frame{To: []overlay.Link{l}, Messages: []overlay.Message{
 					&overlay.NotifyMessage{Reading: r, Hits: []overlay.KeyHit{{Key: overlay.Key{Client: fmt.Sprint("client", n), Source: "b0"}, Seq: uint64(i)}}}}})
 			}
 			return frames
 		}
 		const scans = 1000
-		before := middle.datagrams()
-		s.mu.Lock()
-		s.sent = 0
-		s.mu.Unlock()
+		before := c.middle.datagrams()
+		c.net.mu.Lock()
+		c.net.sent = 0
+		c.net.mu.Unlock()
 		for i := range scans {
-			middle.Send(scan(i)...)
+			c.middle.Send(scan(i)...)
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		s.mu.Lock()
-		shared := float64(s.sent) / scans
-		s.mu.Unlock()
+		c.net.mu.Lock()
+		shared := float64(c.net.sent) / scans
+		c.net.mu.Unlock()
 		link := 0.0
 		const heads = 66 // Ethernet, IP, TCP with a time stamp
-		for _, st := range middle.Status() {
+		for _, st := range c.middle.Status() {
 			link += float64(st.Sent.Plain)/float64(st.Sent.Frames) + 1127 + pieceHead + heads
 		}
-		t.Logf("%.0f bytes a scan by multicast, %.0f over links: %.2f; %d datagrams", shared, link, shared/link, middle.datagrams()-before)
+		t.Logf("%.0f bytes a scan by multicast, %.0f over links: %.2f; %d datagrams", shared, link, shared/link, c.middle.datagrams()-before)
 		if shared > 0.3*link {
 			t.Errorf("%.0f bytes by multicast, %.0f over links", shared, link)
-		}
-		middle.stop()
-		for _, b := range around {
-			b.stop()
 		}
 	})
 }

@@ -149,7 +149,7 @@ func (b *buffer) append(i item) {
 	b.items = append(b.items, i)
 }
 
-// pushGap appends a gap, or lengthens one that waits at the end; it gives the gap.
+// pushGap appends a gap, or lengthens one that waits at the end; it returns the gap.
 func (b *buffer) pushGap(from, to uint64, why Why, at Instant) item {
 	b.last = to
 	if end := b.lastLive(); end >= b.next && b.items[end].gap() {

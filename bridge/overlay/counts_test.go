@@ -6,7 +6,7 @@ import (
 	"callboard/subscribe/protocol"
 )
 
-// A subscribed that waits for the registry tells how many robots matched when its
+// A subscribed that waits for the registry says how many robots matched when its
 // set came into force, though the sets of other subscriptions did so meanwhile.
 func TestCountsStay(t *testing.T) {
 	b := newBroker(t, Config{ID: "b1", Registry: "b2"})

@@ -101,7 +101,7 @@ func (b *edge) setOf(k Key) (*SetChange, uint64) {
 }
 
 // handOver takes the inbox of a key away, whose client has attached elsewhere,
-// and gives what comes after num. What the source broker retains it keeps.
+// and returns what comes after num. What the source broker retains it keeps.
 func (b *edge) handOver(k Key, epoch Epoch, num uint64) []Item {
 	if s := b.sessionOf(k); s != nil && s.epoch.Compare(epoch) < 0 {
 		b.attachedElsewhere(s, epoch)

@@ -62,7 +62,7 @@ type Subscribe struct {
 }
 
 // Update replaces the subscription of the same id by the merged and compiled
-// one. Broker.Subscription gives what to merge with.
+// one. Broker.Subscription returns what to merge with.
 type Update struct {
 	Conn         Conn
 	Subscription *Subscription

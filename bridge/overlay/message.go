@@ -117,7 +117,7 @@ type ReplayMessage struct {
 	ID    FetchID // if Last
 }
 
-// ItemKind tells what an Item is.
+// ItemKind is what an Item is.
 type ItemKind uint8
 
 // Kinds of items.

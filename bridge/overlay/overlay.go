@@ -2,7 +2,7 @@
 // in what order, and what becomes of it while its client is slow or away. It
 // is a pure state machine: an input and the time go in, outputs and records
 // come out. It reads no clock, starts no goroutine, touches no socket, and
-// the same inputs give the same outputs. DESIGN.md tells how it is built; rule
+// the same inputs give the same outputs. DESIGN.md says how it is built; rule
 // names (S1, L4, …) are those of the overlay's description there.
 package overlay
 

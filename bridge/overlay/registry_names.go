@@ -13,7 +13,7 @@ import (
 // name to nobody rather than to a broker that was refused it before.
 const gracePeriods = leasePeriods
 
-// claim brings what a broker advertises up to date, and gives the names in it
+// claim brings what a broker advertises up to date, and returns the names in it
 // to brokers.
 func (b *registry) claim(id BrokerID, robots []*robot) {
 	stays := make(map[string]bool, len(robots))

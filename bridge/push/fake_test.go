@@ -107,7 +107,7 @@ func (b *fakeBroker) List(_ context.Context, what string, g attach.Grant) (any, 
 	return []map[string]string{{"what": what, "token": g.Token}}, nil
 }
 
-// expect waits for a call that begins so, and gives it.
+// expect waits for a call that begins so, and returns it.
 func (b *fakeBroker) expect(t testing.TB, prefix string) string {
 	t.Helper()
 	timeout := time.NewTimer(patience)
@@ -243,7 +243,7 @@ func (s *started) greeted(t testing.TB) *client {
 	return c
 }
 
-// get does an HTTP request and gives status and body.
+// get does an HTTP request and returns status and body.
 func (s *started) get(t testing.TB, path string, edit func(*http.Request)) (int, string, http.Header) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, "http://"+s.addr+path, nil)

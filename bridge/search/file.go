@@ -77,7 +77,7 @@ func (f *file) peek(ctx context.Context) error {
 	return err
 }
 
-// choose says what is to be read of an interface.
+// choose returns what is to be read of an interface.
 func choose(q *query.Query) func(player.Interface) run.Choice {
 	return func(i player.Interface) run.Choice {
 		switch q.Choose(i) {

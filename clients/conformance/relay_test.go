@@ -140,7 +140,7 @@ func (r *relay) refuse() {
 	r.cut()
 }
 
-// silent says whether nothing is passed on.
+// silent reports whether nothing is passed on.
 func (r *relay) silent(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -79,7 +79,7 @@ func (c *Client) attach(ctx context.Context, conn *connection, a *attempt, welco
 
 // begin says hello over conn: first what is in force, then what waits for an
 // answer. From here on until the welcome, the connection in use delivers, but
-// neither acknowledges nor confirms anything. It gives the highest attachment
+// neither acknowledges nor confirms anything. It returns the highest attachment
 // used before this one.
 func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 	c.mu.Lock()

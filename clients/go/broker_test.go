@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// startBroker runs a real broker that reads a simulated robot, r0, and gives
+// startBroker runs a real broker that reads a simulated robot, r0, and returns
 // its address.
 func startBroker(t *testing.T) string {
 	robot := simtest.Wander(t, 5, "r0")[0]

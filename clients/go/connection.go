@@ -165,7 +165,7 @@ func (n *connection) finish() {
 }
 
 // write writes the outbox and acknowledgements until finish or an error; then
-// it closes the socket, which ends the reader too. acks gives the
+// it closes the socket, which ends the reader too. acks returns the
 // acknowledgements that are due: at once, or how long they may wait.
 func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ack, wait bool), delay time.Duration) {
 	defer n.socket.Close()
@@ -252,7 +252,7 @@ type lostError struct {
 func (e *lostError) Error() string { return e.text }
 func (e *lostError) Unwrap() error { return e.cause }
 
-// closeText says what a close frame means.
+// closeText returns what a close frame means.
 func closeText(e *websocket.CloseError) string {
 	if e.Text != "" {
 		return fmt.Sprintf("%s (%d)", e.Text, e.Code)

@@ -156,7 +156,7 @@ func (w waiting) Round()                     {}
 func (w waiting) Overflow(uint64)            {}
 func (w waiting) Down(error)                 {}
 
-// replayedRun replays a recording as fast as possible into a broker, and gives
+// replayedRun replays a recording as fast as possible into a broker, and returns
 // the n notifications.
 func replayedRun(t *testing.T, name string, n int) []string {
 	t.Helper()

@@ -20,7 +20,7 @@ type playerPlan struct {
 	robots []playercfg.Robot
 }
 
-// loadPlayerPlan reads a Player configuration and its world; listen gives the
+// loadPlayerPlan reads a Player configuration and its world; listen returns the
 // port of devices without one. Warnings are told, errors are the error.
 func (p *program) loadPlayerPlan(name, listen string) (*worldfile.World, *playerPlan, error) {
 	port := 0

@@ -28,7 +28,7 @@ func steadily(period, end time.Duration) func(time.Duration) (time.Duration, flo
 }
 
 // listening runs a client against a server whose devices beat for a while. It
-// gives what was told of silences, with the time in s.
+// returns what was told of silences, with the time in s.
 type listening struct {
 	t    *testing.T
 	told []string

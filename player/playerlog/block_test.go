@@ -54,7 +54,7 @@ func byReader(t tester, text io.Reader) (out []string) {
 	}
 }
 
-// blocks reads a log by blocks, as a pipeline would, and gives each block to
+// blocks reads a log by blocks, as a pipeline would, and hands each block to
 // take while it is valid.
 func blocks(t tester, text io.Reader, choose func(player.Interface) playerlog.Choice, take func(*playerlog.Block)) {
 	c, err := playerlog.NewCutter(playerlog.ReaderConfig{R: text, Name: "x.log"})

@@ -35,7 +35,7 @@ func (b *backpressure) set(c *conn, crowded bool) {
 }
 
 // WaitRoom waits until every client of pub's server has room for half a queue
-// of readings, or ctx ends, which gives its error. A driver that replays and
+// of readings, or ctx ends, and then returns its error. A driver that replays and
 // need not keep time calls it before it publishes, so that its slowest client
 // decides how fast it goes, and none loses anything, as long as less than half
 // a queue (Config.QueueLength, QueueBytes) is published between two calls. With

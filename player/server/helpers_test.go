@@ -324,7 +324,7 @@ func (c *client) rule(interf, index, typ, subtype, action int32) {
 	c.ask(player.PlayerAddReplaceRule, &iface.AddReplaceRuleReq{Interf: interf, Index: index, Type: typ, Subtype: subtype, Replace: action})
 }
 
-// times reads n position2d readings and gives their timestamps.
+// times reads n position2d readings and returns their timestamps.
 func (c *client) times(n int) []float64 {
 	c.t.Helper()
 	got := make([]float64, n)

@@ -184,7 +184,7 @@ func (q *queue) tidy() {
 // request begins a PULL round.
 func (q *queue) request() { q.requested, q.delivered = true, false }
 
-// due reports whether take would give something.
+// due reports whether take would return something.
 func (q *queue) due() bool {
 	if len(q.front) > 0 {
 		return true

@@ -147,7 +147,7 @@ func (s *Simulation) Do(ctx context.Context, f func(*sim.World)) error {
 }
 
 // Run steps the world and publishes what its models measure until ctx ends or
-// the duration is over; either gives nil. It can be called once.
+// the duration is over; either returns nil. It can be called once.
 func (s *Simulation) Run(ctx context.Context) error {
 	s.mu.Lock()
 	started := s.running

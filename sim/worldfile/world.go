@@ -30,7 +30,7 @@ func (q Pose) Sub(p Pose) Pose {
 	return Pose{X: dx*c + dy*s, Y: -dx*s + dy*c, Z: p.Z - q.Z, A: NormalizeAngle(p.A - q.A)}
 }
 
-// NormalizeAngle brings an angle in rad into -π…π; not finite gives 0.
+// NormalizeAngle brings an angle in rad into -π…π; what is not finite becomes 0.
 func NormalizeAngle(a float64) float64 {
 	if a >= -math.Pi && a <= math.Pi {
 		return a

@@ -4,8 +4,8 @@ import "math/rand/v2"
 
 // Choice is where a schedule takes its decisions from.
 type Choice interface {
-	// Intn gives a number from 0 to n-1. When there is nothing left to choose
-	// by, it gives 0.
+	// Intn returns a number from 0 to n-1. When there is nothing left to choose
+	// by, it returns 0.
 	Intn(n int) int
 }
 

@@ -441,7 +441,7 @@ func (c *cluster) send(x *broker, link overlay.Link, messages []overlay.Message)
 	}
 }
 
-// saidToIntruder tells what another token's program learns.
+// saidToIntruder returns what another token's program learns.
 func saidToIntruder(m any) string {
 	if e, ok := m.(*protocol.Error); ok {
 		return fmt.Sprintf("%s, newest attachment %v", e.Code, e.Attachment)
@@ -598,7 +598,7 @@ func (c *cluster) oldest() overlay.Instant {
 	return oldest
 }
 
-// busy gives the ways that carry something, in order; until the next call.
+// busy returns the ways that carry something, in order; until the next call.
 func (c *cluster) busy() []*way {
 	c.carry = c.carry[:0]
 	for _, w := range c.ways {
@@ -617,7 +617,7 @@ func copied(r *overlay.Reading) *overlay.Reading {
 	return &overlay.Reading{Robot: r.Robot, Interface: r.Interface, Index: r.Index, Time: r.Time, JSON: r.JSON, Messages: r.Messages}
 }
 
-// clone gives a frame as the link's other end reads it: readings of its own.
+// clone returns a frame as the link's other end reads it: readings of its own.
 func clone(messages []overlay.Message) []overlay.Message {
 	if !slices.ContainsFunc(messages, carriesReadings) {
 		return messages

@@ -412,7 +412,7 @@ func (s *schedule) fault() {
 	}
 }
 
-// still gives the brokers that stand still, in order.
+// still returns the brokers that stand still, in order.
 func (s *schedule) still() (all []int) {
 	for i := range s.brokers {
 		if _, still := s.held[i]; still {

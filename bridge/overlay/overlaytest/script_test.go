@@ -333,7 +333,7 @@ func (s *script) network(n int, sources []string) {
 	s.counted = s.stats().Messages
 }
 
-// count tells what has crossed links since it was asked last.
+// count prints what has crossed links since it was asked last.
 func (s *script) count() {
 	now := s.stats().Messages
 	was := s.counted
