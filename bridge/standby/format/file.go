@@ -25,17 +25,11 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // State returns the small file of a side.
-func State(s standby.State) []byte {
-	c := &coder{}
-	c.state(&s)
-	return seal(fileState, c.b)
-}
+func State(s standby.State) []byte { return seal(fileState, &s, (*coder).state) }
 
 // ParseState reads the small file of a side.
-func ParseState(b []byte) (s standby.State, err error) {
-	c := open(fileState, b)
-	c.state(&s)
-	return s, c.wrong("a side's state")
+func ParseState(b []byte) (standby.State, error) {
+	return open(fileState, "a side's state", b, (*coder).state)
 }
 
 func (c *coder) state(s *standby.State) {
@@ -47,17 +41,11 @@ func (c *coder) state(s *standby.State) {
 }
 
 // Vote returns the small file that a witness has of a pair.
-func Vote(v standby.Vote) []byte {
-	c := &coder{}
-	c.vote(&v)
-	return seal(fileVote, c.b)
-}
+func Vote(v standby.Vote) []byte { return seal(fileVote, &v, (*coder).vote) }
 
 // ParseVote reads the small file that a witness has of a pair.
-func ParseVote(b []byte) (v standby.Vote, err error) {
-	c := open(fileVote, b)
-	c.vote(&v)
-	return v, c.wrong("a witness's vote")
+func ParseVote(b []byte) (standby.Vote, error) {
+	return open(fileVote, "a witness's vote", b, (*coder).vote)
 }
 
 func (c *coder) vote(v *standby.Vote) {
@@ -67,18 +55,20 @@ func (c *coder) vote(v *standby.Vote) {
 	c.term(&v.Told[standby.B])
 }
 
-// seal makes a small file of its content: version, kind, length (1 byte each),
+// seal makes a small file of what code writes: version, kind, length (1 byte each),
 // content, nothing, and the checksum of all that.
-func seal(kind byte, content []byte) []byte {
+func seal[T any](kind byte, v *T, code func(*coder, *T)) []byte {
+	c := &coder{}
+	code(c, v)
 	b := make([]byte, Sector)
-	copy(b, []byte{version, kind, byte(len(content))})
-	copy(b[3:], content)
+	copy(b, []byte{version, kind, byte(len(c.b))})
+	copy(b[3:], c.b)
 	binary.BigEndian.PutUint32(b[Sector-4:], crc32.Checksum(b[:Sector-4], castagnoli))
 	return b
 }
 
-// open returns what reads the content of a small file.
-func open(kind byte, b []byte) *coder {
+// open reads with code what a small file has.
+func open[T any](kind byte, what string, b []byte, code func(*coder, *T)) (v T, err error) {
 	c := &coder{reading: true}
 	switch {
 	case len(b) != Sector:
@@ -92,16 +82,12 @@ func open(kind byte, b []byte) *coder {
 	default:
 		c.b = b[3 : 3+int(b[2])]
 	}
-	return c
-}
-
-// wrong returns what is wrong with a small file, when all is read; nil: nothing.
-func (c *coder) wrong(what string) error {
+	code(c, &v)
 	if c.err == nil && len(c.b) > 0 {
 		c.err = fmt.Errorf("%d bytes too much", len(c.b))
 	}
 	if c.err != nil {
-		return fmt.Errorf("standby: %s cannot be read: %w", what, c.err)
+		return v, fmt.Errorf("standby: %s cannot be read: %w", what, c.err)
 	}
-	return nil
+	return v, nil
 }
