@@ -233,7 +233,7 @@ func (m *Machine) onVoice(x *Voice, others bool) {
 	switch {
 	case x.Newest > m.Term && !x.Newest.Of(m.cfg.Side) && m.active.on:
 		m.stop() // it has voted for one that may have begun: this side stands as it did (T7)
-	case c != nil && x.Number == c.number && (!x.Newest.Of(m.cfg.Side) || x.Newest >= x.Number) && c.kind != LostStart:
+	case c != nil && x.Number == c.number && x.Newest >= x.Number && c.kind != LostStart:
 		m.claim = nil
 	}
 }

@@ -52,6 +52,8 @@ var mutants = []mutanttest.Mutant{
 		Survives: "a voice counts only with the base that the claim had"},
 	{Rule: "T2: two claims at once: the next number", In: "Machine.agree",
 		From: "m.claim == nil || o.Floor >= m.claim.number && m.now-m.claim.at >= m.periods(1):", To: "m.claim == nil:"},
+	{Rule: "T2: a claim that the witness refuses waits for the other side's voice", In: "Machine.onVoice",
+		From: "x.Newest >= x.Number && c.kind", To: "(!x.Newest.Of(m.cfg.Side) || x.Newest >= x.Number) && c.kind"},
 	{Rule: "T3: for growing numbers only", In: "Machine.onClaim",
 		From: "	refused := x.Number < m.Floor\n", To: "	refused := false\n",
 		Survives: "a side votes for the other's claims only, of which the newest counts, and then begins nothing by the witness's voice"},
@@ -149,5 +151,5 @@ func TestMutantsFit(t *testing.T) { mutanttest.Fit(t, "..", mutants) }
 
 // TestMutants sees that schedules catch each mutant.
 func TestMutants(t *testing.T) {
-	mutanttest.Hunt(t, "..", mutants, mutanttest.Tests{Run: "^TestSchedules$"})
+	mutanttest.Hunt(t, "..", mutants, mutanttest.Tests{Run: "^Test(Schedules|Even)$"})
 }

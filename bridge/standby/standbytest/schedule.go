@@ -62,7 +62,7 @@ func (w *world) run() {
 func (w *world) settle() {
 	w.cut = map[way]int{}
 	drop, slow := w.drop, w.slow
-	w.drop, w.slow = 0, 0
+	w.drop, w.slow, w.even = 0, 0, w.Even
 	w.revive()
 	w.events = slices.DeleteFunc(w.events, func(e *event) bool { return e.heals })
 	heap.Init(&w.events)
@@ -73,7 +73,7 @@ func (w *world) settle() {
 	if !w.until(w.now+60*period, w.sound) {
 		failf("it does not come back: %v; witness %v; %v", w.sides, w.witness.w.Vote(), w.clients)
 	}
-	w.drop, w.slow = drop, slow
+	w.drop, w.slow, w.even = drop, slow, false
 }
 
 // begin starts a side whose process is dead.

@@ -66,6 +66,21 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// TestEven: where no chance helps any more, since every message takes the same time,
+// the pair comes back in step all the same.
+func TestEven(t *testing.T) {
+	for i, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(known) {
+				if _, err := Run(overlaytest.Seed(seed), Config{Faults: k.faults, Witness: k.witness, Even: true}); err != nil {
+					t.Fatalf("kind %d, seed %d: %v", i, seed, err)
+				}
+			}
+		})
+	}
+}
+
 // TestSame: the same choices make the same trace.
 func TestSame(t *testing.T) {
 	for _, k := range kinds {

@@ -36,6 +36,7 @@ const (
 type Config struct {
 	Faults  Faults
 	Witness bool
+	Even    bool                             // once all is mended, every message takes the same time
 	Log     func(format string, args ...any) // every step; nil: none
 }
 
@@ -125,7 +126,8 @@ type world struct {
 	broken map[overlay.Conn]bool   // connections that have lost something: nothing more comes
 	bad    [2]overlay.Instant      // when a message between the sides last was lost or late, by line
 	drop   int                     // of 10,000
-	slow   int                     // likewise
+	even   bool
+	slow   int // likewise
 
 	check
 }
@@ -244,6 +246,9 @@ func (w *world) send(on way, message any, from *side) {
 	most := 2
 	if on.line == standby.Outer {
 		most = 3
+	}
+	if w.even {
+		most = 1
 	}
 	delay := overlay.Instant(1+w.choice.Intn(most)) * eighth
 	late := w.slow > 0 && chance(w.choice, w.slow)
