@@ -62,10 +62,11 @@ func (b *edge) passRosters() {
 			continue
 		case v.missed < outPeriods || v.out:
 		case v.version == 0:
-			b.registry.askOthers(id)
+			b.registry.askOthers(id, 0)
 		default:
 			v.out, v.stale = true, false
 			b.tellReach(v)
+			b.registry.askOthers(id, v.version)
 			for _, s := range slices.Clone(b.order) {
 				b.settleStates(s)
 			}
@@ -75,10 +76,11 @@ func (b *edge) passRosters() {
 	}
 }
 
-// onAskOther answers with what is known of another source broker's robots.
-func (b *edge) onAskOther(from BrokerID, id BrokerID) {
-	if v := b.rosters[id]; v != nil && v.version > 0 && id != b.cfg.ID {
-		m := &Robots{Of: id, Version: v.version, Whole: true}
+// onAskOther answers with what is known of another source broker's robots, if that is
+// newer than what whoever asks knows.
+func (b *edge) onAskOther(from BrokerID, ask *Watch) {
+	if v := b.rosters[ask.Of]; v != nil && v.version > ask.Version && ask.Of != b.cfg.ID {
+		m := &Robots{Of: ask.Of, Version: v.version, Whole: true}
 		for _, name := range v.names {
 			m.Robots = append(m.Robots, *v.robots[name])
 		}
@@ -86,13 +88,17 @@ func (b *edge) onAskOther(from BrokerID, id BrokerID) {
 	}
 }
 
-// onOther takes what another broker knows of a source broker's robots.
+// onOther takes what another broker knows of the robots of a source broker that does
+// not answer, if that is newer than what is known here.
 func (b *edge) onOther(m *Robots) {
-	if v := b.rosters[m.Of]; v != nil && v.version == 0 && m.Version > 0 {
-		v.version, v.heard = m.Version, b.now
-		for i := range m.Robots {
-			v.put(&m.Robots[i])
-		}
+	v := b.rosters[m.Of]
+	switch {
+	case v == nil || m.Version <= v.version:
+	case v.out:
+		b.updateRoster(v, m)
+	case v.version == 0:
+		v.heard = b.now
+		v.replace(m)
 	}
 }
 
@@ -172,14 +178,8 @@ func (b *edge) updateRoster(v *roster, m *Robots) {
 // beginRoster takes the first word of a source broker's robots since the roster
 // came into use.
 func (b *edge) beginRoster(v *roster, m *Robots) {
-	v.version, v.stale = m.Version, false
-	if m.Whole {
-		clear(v.robots)
-		v.names = nil
-	}
-	for i := range m.Robots {
-		v.put(&m.Robots[i])
-	}
+	v.stale = false
+	v.replace(m)
 	for _, s := range b.order {
 		if left, awaited := s.awaits[v.broker]; awaited {
 			b.await(s, v.broker)

@@ -14,7 +14,7 @@ type farState struct {
 	source BrokerID
 	over   uint64 // the number by which the client was told that it is false, while it is true for the source broker; 0: it was not
 	by     string // the source word of the edge's key that has this number
-	handed bool   // it is from the client's edge before
+	at     uint64 // the attachment under which the client was told so
 }
 
 // farStates are those of a session, by subscription and robot.
@@ -76,8 +76,8 @@ func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Mat
 	st := s.states[n.ID][r.Robot]
 	fresh := st == nil || st.source != source || seq > st.seq
 	if *n.State {
-		again := fresh && st != nil && st.source == source && st.over == 0 && st.reading.Interface == r.Interface && st.reading.Time == r.Time
-		s.states.put(n.ID, r.Robot, &farState{trueState: trueState{r, n.Values, seq}, source: source})
+		again := fresh && st != nil && st.source == source && st.over == 0 && !s.mayBeOver(st) && st.reading.Interface == r.Interface && st.reading.Time == r.Time
+		s.states.put(n.ID, r.Robot, &farState{trueState: trueState{r, n.Values, seq}, source: source, at: s.epoch.Attachment})
 		return !again
 	}
 	if st == nil {
@@ -86,6 +86,14 @@ func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Mat
 	s.states.remove(n.ID, r.Robot)
 	in := s.inboxOf(st.by)
 	return !fresh || st.over == 0 || in == nil || in.buf.num < st.over // the client may not have had it
+}
+
+// mayBeOver reports whether the client may have been told that a true state is false
+// by an edge that does not know it: one that has begun again since, or is dead. Of what
+// the client had not had when it said hello here, it was told nothing since elsewhere.
+func (s *session) mayBeOver(st *farState) bool {
+	in := s.follower(st.source)
+	return s.blind && (in == nil || st.seq <= in.resumed)
 }
 
 // settleStates sees that a client is told what its source broker cannot tell:
@@ -148,7 +156,7 @@ func (b *edge) tellInPlace(s *session, st *farState, id string) {
 		in.buf.trim()
 		return
 	}
-	st.over, st.by, st.handed = seq, in.word, false
+	st.over, st.by, st.at = seq, in.word, s.epoch.Attachment
 }
 
 // passInPlace passes over what was told in the place of source brokers and not

@@ -227,27 +227,38 @@ func (b *edge) onTold(m *Told) {
 	}
 	last := s.free || m.Attachment+1 == s.epoch.Attachment
 	b.takeTold(s, m, last)
-	for _, h := range m.States { // what has come here since is newer
-		if sub := s.subs[h.ID]; h.Reading == nil || sub == nil || sub.since.Attachment > m.Attachment { // it was told to one that has ended
-			continue
-		}
-		if old := s.states[h.ID][h.Reading.Robot]; old == nil || old.handed {
-			st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, handed: true}
-			s.hadOver(st)
-			s.states.put(h.ID, h.Reading.Robot, st)
-		}
-	}
-	s.blind = s.blind && m.Blind
-	s.before = s.blind
+	b.takeStates(s, m)
 	if !last {
 		return // there may be one that knows more
 	}
+	s.blind = s.blind && m.Blind
+	s.before = s.blind
 	if m.Whole { // of others that edge has told nothing
 		s.roamed = false
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {
 		if m.covers(id) {
 			b.settleTold(s, id)
+		}
+	}
+}
+
+// takeStates takes the states that the client was told are true. Of two words on a
+// state that of the newer attachment holds.
+func (b *edge) takeStates(s *session, m *Told) {
+	for _, h := range m.States {
+		sub := s.subs[h.ID]
+		if h.Reading == nil || sub == nil || sub.since.Attachment > m.Attachment { // it was told to one that has ended
+			continue
+		}
+		old := s.states[h.ID][h.Reading.Robot]
+		st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, at: m.Attachment}
+		switch {
+		case old == nil || old.at <= m.Attachment:
+			s.hadOver(st)
+			s.states.put(h.ID, h.Reading.Robot, st)
+		case old.over != 0 && old.source == h.Source && old.seq < h.Seq: // told here to be false, by an older word
+			old.trueState = st.trueState
 		}
 	}
 }

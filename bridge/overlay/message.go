@@ -183,7 +183,7 @@ type BulletinMessage struct {
 	Stamp         Stamp
 	From          uint64 // the version that it is the change from; 0: it is whole
 	Version       uint64
-	Age           Duration        // for how long whoever sends it has had no way to the broker
+	Age           Duration        // since when the broker has said so, if another one passes on the whole
 	Robots        []Advertisement // new or changed
 	Withdrawn     []string        // robots that are not advertised any more
 	StatesVersion uint64          // of the broker's robots' states, as in Robots
@@ -211,7 +211,6 @@ type KnownMessage struct {
 type KnownBulletin struct {
 	Broker  BrokerID
 	Version uint64
-	Age     Duration // as of a BulletinMessage
 }
 
 // RoutedMessage goes hop by hop to a broker by the link states of those that
@@ -356,7 +355,7 @@ type Watch struct {
 	Version uint64
 	Again   []StateAgain // states to be given again
 	Asked   uint64       // numbers these: the answer tells it
-	Of      BrokerID     // for another broker than the source: what it knows of that one's robots
+	Of      BrokerID     // for another broker than the source: what it knows of that one's robots that is newer
 }
 
 // StateAgain asks for what is true of a robot, for a key's subscription to

@@ -58,7 +58,7 @@ func (b *network) onRegistry(from BrokerID, body RegistryMessage) {
 		b.registry.take(from, body)
 	case *Watch:
 		if m.Of != "" {
-			b.edge.onAskOther(from, m.Of)
+			b.edge.onAskOther(from, m)
 			break
 		}
 		b.source.onWatch(from, m)

@@ -93,7 +93,7 @@ type networkToEdge interface {
 
 	lookUpAll()
 	onRobots(BrokerID, *Robots)
-	onAskOther(from, of BrokerID) // Watch
+	onAskOther(BrokerID, *Watch)
 	onTold(*Told)
 
 	setOf(Key) (set *SetChange, known uint64)
@@ -126,7 +126,7 @@ type edgeToRegistry interface {
 	attached(*session)    // Whereabouts
 	left(*session)        // the session has ended here
 	watch(id BrokerID, m *Watch, heardOf bool)
-	askOthers(of BrokerID) // Watch, of one that is out of reach
+	askOthers(of BrokerID, version uint64) // Watch, of one that is out of reach
 
 	clientWith(id string) string
 	newestAttachment(client string) (newest uint64, known bool)

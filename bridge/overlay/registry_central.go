@@ -55,9 +55,9 @@ func (b *central) remembersNamed() bool { return true }
 func (b *central) watch(id BrokerID, m *Watch, _ bool) { b.network.route(id, m) }
 
 // askOthers asks all brokers in reach.
-func (b *central) askOthers(of BrokerID) {
+func (b *central) askOthers(of BrokerID, version uint64) {
 	for _, id := range b.network.reachable() {
-		b.network.route(id, &Watch{Of: of})
+		b.network.route(id, &Watch{Of: of, Version: version})
 	}
 }
 

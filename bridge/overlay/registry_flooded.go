@@ -29,7 +29,6 @@ type flooded struct {
 	stateNews bool               // or what has become of them
 	moved     map[string]bool    // clients that have attached here or left
 	movedAt   Instant            // when that is told, if clients are many
-	announced Instant            // when the bulletin was flooded last
 
 	watches map[BrokerID]uint64 // source brokers whose robots the edge asks for, since a version
 }
@@ -73,8 +72,12 @@ func (b *flooded) onBulletin(from BrokerID, m *BulletinMessage) {
 	before := e.statesVersion
 	b.apply(e, m)
 	b.flood(m, from)
-	if e.statesVersion != before && b.network.reaches(e.broker) {
+	switch {
+	case e.statesVersion == before:
+	case b.network.reaches(e.broker):
 		b.edge.onKnown(e.broker, e.robotsSince(before))
+	default:
+		b.askOthers(e.broker, before)
 	}
 }
 
@@ -91,7 +94,7 @@ func (b *flooded) linkUp(neighbour BrokerID) {
 	m := &KnownMessage{All: true}
 	for _, id := range slices.Sorted(maps.Keys(b.bulletins)) {
 		if e := b.bulletins[id]; e.version > 0 {
-			m.Brokers = append(m.Brokers, KnownBulletin{Broker: id, Version: e.version, Age: b.age(e)})
+			m.Brokers = append(m.Brokers, KnownBulletin{Broker: id, Version: e.version})
 		}
 	}
 	b.network.tell(neighbour, m)
@@ -108,23 +111,14 @@ func (b *flooded) ask(e *bulletin, neighbour BrokerID) {
 // onKnown sends a neighbour what is newer here than what it knows.
 func (b *flooded) onKnown(from BrokerID, m *KnownMessage) {
 	knows := make(map[BrokerID]bool, len(m.Brokers))
-	younger := &KnownMessage{}
 	for _, k := range m.Brokers {
 		knows[k.Broker] = true
 		if k.Broker == b.cfg.ID {
 			b.outlive(k.Version)
 		}
-		switch e := b.bulletins[k.Broker]; {
-		case e == nil:
-		case e.version > k.Version:
+		if e := b.bulletins[k.Broker]; e != nil && e.version > k.Version {
 			b.network.tell(from, b.whole(e))
-		case e.version == k.Version && b.isYounger(e, k.Age):
-			e.heard = b.since(k.Age)
-			younger.Brokers = append(younger.Brokers, k)
 		}
-	}
-	if len(younger.Brokers) > 0 {
-		b.flood(younger, from)
 	}
 	if !m.All {
 		return
@@ -139,8 +133,7 @@ func (b *flooded) onKnown(from BrokerID, m *KnownMessage) {
 // outlive sees that this broker's bulletin is newer than one of an earlier life.
 func (b *flooded) outlive(version uint64) {
 	if version > b.own.version {
-		b.own.version = version + 1
-		b.announced = b.now
+		b.own.version, b.own.said = version+1, b.now
 		b.flood(b.whole(b.own), "")
 	}
 }
@@ -151,18 +144,16 @@ func (b *flooded) pass() {
 	if b.began == 0 {
 		b.began = b.now
 	}
-	before := b.now - Instant(b.cfg.Inbox.Keep)
+	before := b.now - Instant(b.cfg.Inbox.Keep)*5/4 // it says something in each quarter
 	for _, id := range slices.Sorted(maps.Keys(b.bulletins)) {
 		e := b.bulletins[id]
 		e.asked = false
-		if b.network.reaches(id) {
-			e.heard = b.now
-		} else if e.heard < before {
+		if e.said < before && !b.network.reaches(id) {
 			b.forget(e)
 		}
 	}
 	b.forgetClaims()
-	if b.now-b.announced >= Instant(b.cfg.Inbox.Keep)/4 {
+	if b.now-b.own.said >= Instant(b.cfg.Inbox.Keep)/4 {
 		b.publish(&BulletinMessage{})
 	}
 }
@@ -192,8 +183,8 @@ func (b *flooded) watch(id BrokerID, m *Watch, heardOf bool) {
 
 // askOthers answers with what is known of the robots of a broker that is out of
 // reach.
-func (b *flooded) askOthers(of BrokerID) {
-	if e := b.bulletins[of]; e != nil && e.statesVersion > 0 {
+func (b *flooded) askOthers(of BrokerID, version uint64) {
+	if e := b.bulletins[of]; e != nil && e.statesVersion > version {
 		m := e.robotsSince(0)
 		m.Of, m.Whole = of, true
 		b.edge.onRobots(b.cfg.ID, m)

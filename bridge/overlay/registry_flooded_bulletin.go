@@ -11,7 +11,7 @@ type bulletin struct {
 	stamp   Stamp
 	version uint64  // 0: nothing is known yet
 	asked   bool    // a neighbour was asked for it in this period
-	heard   Instant // when there was a way to the broker last, as far as anybody knows who told of it
+	said    Instant // when the broker said this version of it
 
 	states        map[string]*Availability // of its robots, by name
 	statesVersion uint64
@@ -33,7 +33,7 @@ func (b *flooded) bulletinOf(id BrokerID) *bulletin {
 // apply brings a bulletin up to date.
 func (b *flooded) apply(e *bulletin, m *BulletinMessage) {
 	e.version, e.stamp, e.asked = m.Version, max(e.stamp, m.Stamp), false
-	e.heard = max(e.heard, b.since(m.Age))
+	e.said = max(e.said, b.now-Instant(max(0, m.Age)))
 	if m.From == 0 {
 		m = b.difference(e, m)
 	}
@@ -116,7 +116,7 @@ func (e *bulletin) robotsSince(version uint64) *Robots {
 
 // whole is a bulletin as it is told to those who lack it.
 func (b *flooded) whole(e *bulletin) *BulletinMessage {
-	m := &BulletinMessage{Broker: e.broker, Stamp: e.stamp, Version: e.version, Age: b.age(e), StatesVersion: e.statesVersion}
+	m := &BulletinMessage{Broker: e.broker, Stamp: e.stamp, Version: e.version, Age: Duration(b.now - e.said), StatesVersion: e.statesVersion}
 	for _, name := range slices.Sorted(maps.Keys(b.robots[e.broker])) {
 		m.Robots = append(m.Robots, b.robots[e.broker][name].advertisement())
 	}
@@ -131,21 +131,4 @@ func (b *flooded) whole(e *bulletin) *BulletinMessage {
 
 func (r *robot) advertisement() Advertisement {
 	return Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Claimed: r.claimed}
-}
-
-// age is for how long there has been no way to a broker.
-func (b *flooded) age(e *bulletin) Duration {
-	if b.network.reaches(e.broker) {
-		return 0
-	}
-	return Duration(b.now - e.heard)
-}
-
-// since is when there was a way to a broker last, by what another tells.
-func (b *flooded) since(age Duration) Instant { return b.now - Instant(max(0, age)) }
-
-// isYounger reports whether a broker that is out of reach was in reach of others
-// for longer than of this one: a part of a network forgets it at one time.
-func (b *flooded) isYounger(e *bulletin, age Duration) bool {
-	return !b.network.reaches(e.broker) && b.since(age) > e.heard+Instant(b.cfg.Heartbeat)
 }

@@ -54,8 +54,7 @@ func (b *flooded) publish(m *BulletinMessage) {
 	e.stamp = b.source.present()
 	m.Broker, m.Stamp, m.From, m.StatesVersion = e.broker, e.stamp, e.version, e.statesVersion
 	e.version = max(e.version+1, uint64(max(b.now, 0)))
-	m.Version = e.version
-	b.announced = b.now
+	m.Version, e.said = e.version, b.now
 	b.flood(m, "")
 }
 

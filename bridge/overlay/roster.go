@@ -33,6 +33,18 @@ func (v *roster) known() bool { return v.version > 0 && !v.stale }
 
 func newRoster(id BrokerID) *roster { return &roster{broker: id, robots: map[string]*Availability{}} }
 
+// replace takes what is said of all robots, or of some.
+func (v *roster) replace(m *Robots) {
+	v.version = m.Version
+	if m.Whole {
+		clear(v.robots)
+		v.names = nil
+	}
+	for i := range m.Robots {
+		v.put(&m.Robots[i])
+	}
+}
+
 func (v *roster) put(a *Availability) (old *Availability) {
 	old = v.robots[a.Robot]
 	if v.robots[a.Robot] = a; old == nil {

@@ -31,6 +31,7 @@ type client struct {
 	nums       map[string]uint64       // by source, the last number that was processed
 	lives      map[string]notified     // by source, the last notification that was processed
 	lazy       bool                    // it acknowledges late
+	silent     bool                    // and this one never by itself
 	told       func(*overlay.Notify)   // is told each that is processed; nil: nobody
 	forgets    bool                    // what is processed is forgotten by the observer, too
 	heard      []string                // warnings and robots' states, for scripts
@@ -585,7 +586,7 @@ func (p *client) notified(m *overlay.Notify) {
 
 // acknowledgeOne acknowledges a source, sooner or later.
 func (p *client) acknowledgeOne(word string) {
-	if !p.lazy || p.c.choice.Intn(3) == 0 {
+	if !p.silent && (!p.lazy || p.c.choice.Intn(3) == 0) {
 		p.ack(word)
 	}
 }

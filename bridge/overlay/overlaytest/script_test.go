@@ -154,6 +154,8 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 				s.lost[p.key(word).Source] = true
 			}
 		}
+	case "silent":
+		s.client(f[1]).silent = true
 	case "hear":
 		p := s.client(f[1])
 		p.told = func(m *overlay.Notify) {
