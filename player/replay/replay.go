@@ -205,7 +205,13 @@ func (r *Replay) Run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		p, err := r.newPass(ctx)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil: // which may be why the files cannot be read any more
+			if err == nil {
+				p.end()
+			}
+			return nil
+		case err != nil:
 			return err
 		}
 		p.play()

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -450,4 +451,37 @@ func TestReplayAnswers(t *testing.T) {
 			t.Errorf("what the log does not tell was answered with %v, expected a NACK", err)
 		}
 	})
+}
+
+// endsWhenRead ends another context when files ask for it.
+type endsWhenRead struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+func (e endsWhenRead) Err() error {
+	e.cancel()
+	return e.Context.Err()
+}
+
+// A replay that is stopped while it opens its files ends well.
+func TestReplayStoppedWhileItReads(t *testing.T) {
+	var packed bytes.Buffer // as with MCAP, something is read before the first message
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(logText(t, every(6665, 0, 1, 3)...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	from := source(t, "a.log.gz", packed.Bytes())
+	r, err := replay.New(replay.Config{Sources: []replay.Source{from}, Speed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	from.File.Until(endsWhenRead{ctx, cancel})
+	if err := r.Run(ctx); err != nil {
+		t.Error(err)
+	}
 }
