@@ -31,7 +31,7 @@ const (
 	nameMemory         = 24 // beside its text
 	sessionMemory      = 2048
 	keyMemory          = 2048
-	connMemory         = 32 << 10
+	connMemory         = 16 << 10 // over TLS; half of it without
 
 	itemDisk         = 16
 	subscriptionDisk = 256

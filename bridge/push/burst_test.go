@@ -15,7 +15,7 @@ func atRest(t *testing.T, o *outbox) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; runtime.Gosched() {
 		o.mu.Lock()
-		idle := !o.writing && len(o.items) == 0
+		idle := !o.writing && o.queue == nil
 		o.mu.Unlock()
 		if idle {
 			return
@@ -126,6 +126,14 @@ func TestBurstWritesAtOnce(t *testing.T) {
 	}
 }
 
+// testOutbox is an outbox whose burst may write, and whose writer is only counted.
+func testOutbox() (o *outbox, started *int) {
+	o, started = newOutbox(&session{raw: &rawConn{}}), new(int)
+	o.bursts, o.start = true, func() { *started++ }
+	o.begin()
+	return o, started
+}
+
 // A burst writes only while there is nothing before its notification, and
 // until it has written the writer waits.
 func TestBurstWaitsItsTurn(t *testing.T) {
@@ -137,16 +145,15 @@ func TestBurstWaitsItsTurn(t *testing.T) {
 		{"idle", func(*outbox) {}, true},
 		{"something waits", func(o *outbox) { o.Notify(protocol.Notify{}, time.Time{}) }, false},
 		{"a frame was written in part", func(o *outbox) { o.rest = []byte("x") }, false},
-		{"the writer writes", func(o *outbox) { o.take(nil) }, false},
-		{"the writer has written", func(o *outbox) { o.take(nil); o.written() }, true},
+		{"the writer writes", func(o *outbox) { o.Notify(protocol.Notify{}, time.Time{}); o.take() }, false},
+		{"the writer has written", func(o *outbox) { o.Notify(protocol.Notify{}, time.Time{}); o.take(); o.take() }, true},
 		{"a burst writes", func(o *outbox) { o.reserve() }, false},
 		{"the writer has gone", func(o *outbox) { o.stop() }, false},
 		{"the connection ends", func(o *outbox) { o.end = &ending{} }, false},
 		{"only the writer writes", func(o *outbox) { o.bursts = false }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := newOutbox(&session{raw: &rawConn{}})
-			o.bursts = true
+			o, _ := testOutbox()
 			tt.before(o)
 			if got := o.reserve(); got != tt.reserved {
 				t.Errorf("it may write: %v, expected %v", got, tt.reserved)
@@ -169,23 +176,19 @@ func TestBurstLeavesTheRest(t *testing.T) {
 		{"nothing", false, "", []uint64{2}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := newOutbox(&session{raw: &rawConn{}})
-			o.bursts = true
+			o, started := testOutbox()
 			o.reserve()
 			o.Notify(protocol.Notify{Seq: 2}, time.Time{})
-			<-o.wake
-			if _, ok := o.take(nil); ok {
+			if *started > 0 {
 				t.Error("the writer writes between")
 			}
 			o.release(&item{notify: protocol.Notify{Seq: 1}}, tt.whole, []byte(tt.rest))
-			select {
-			case <-o.wake:
-			default:
-				t.Error("the writer was not woken")
+			if *started != 1 {
+				t.Errorf("the writer was started %d times", *started)
 			}
-			b, ok := o.take(nil)
+			b, ok := o.take()
 			var items []uint64
-			for _, it := range b.items {
+			for _, it := range b.items() {
 				items = append(items, it.notify.Seq)
 			}
 			if !ok || string(b.rest) != tt.rest || fmt.Sprint(items) != fmt.Sprint(tt.items) {

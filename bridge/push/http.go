@@ -252,9 +252,9 @@ func (s *Server) webSocket(dialect attach.Dialect) http.Handler {
 			refuse(w, http.StatusServiceUnavailable, protocol.Overloaded, noRoom)
 			return
 		}
-		defer s.running.Done()
 		session, err := s.upgrade(w, r, subprotocol)
 		if err != nil {
+			s.running.Done()
 			s.metrics.refused.Of("handshake").Inc()
 			return // the library has answered
 		}
@@ -262,10 +262,13 @@ func (s *Server) webSocket(dialect attach.Dialect) http.Handler {
 			session.grant = &grant
 		}
 		session.place = conn
-		conn.Silent() // until it has said hello
 		s.add(session)
-		defer s.remove(session)
-		session.serve(s.sessionContext, dialect)
+		// The request ends here: what it holds would cost more than the session.
+		go func() {
+			defer s.running.Done()
+			defer s.remove(session)
+			session.serve(s.sessionContext, dialect)
+		}()
 	})
 }
 
@@ -273,7 +276,7 @@ func (s *Server) webSocket(dialect attach.Dialect) http.Handler {
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request, subprotocol string) (*session, error) {
 	upgrader := websocket.Upgrader{
 		EnableCompression: true,
-		WriteBufferPool:   &s.writeBuffers, // the library writes nothing but the handshake
+		WriteBufferPool:   &s.writeBuffers, // the library writes nothing but the handshake; it reads through the hijacker's buffer
 		CheckOrigin:       s.mayUse,
 	}
 	if subprotocol != "" {

@@ -74,7 +74,7 @@ func (s *session) message(ctx context.Context, kind int, r io.Reader) error {
 	if s.outbox.ended() != nil {
 		return nil // it is closing: read on for the client's close frame
 	}
-	in := reading{session: s, limit: s.messageLimit()}
+	in := reading{session: s, limit: s.messageLimit(), text: s.server.messages.get()}
 	defer in.release()
 	text, err := in.read(ctx, r)
 	switch {
@@ -125,11 +125,15 @@ func (s *session) notUTF8() {
 type reading struct {
 	session *session
 	limit   int
-	taken   int64 // of Server.large
+	text    *[]byte // what it is read into
+	taken   int64   // of Server.large
 }
 
-// release returns what was taken of Server.large, once the message was dealt with.
-func (in *reading) release() { in.session.server.large.Release(in.taken) }
+// release returns what was taken, once the message was dealt with.
+func (in *reading) release() {
+	in.session.server.large.Release(in.taken)
+	in.session.server.messages.put(in.text)
+}
 
 // room takes of Server.large for a message of so many bytes. It returns how long it
 // waited.
@@ -161,10 +165,8 @@ func (in *reading) room(ctx context.Context, size int) (time.Duration, error) {
 // read reads the message, at most limit bytes, which must come at a pace.
 func (in *reading) read(ctx context.Context, r io.Reader) ([]byte, error) {
 	s := in.session
-	text := s.buf[:0]
-	if cap(text) == 0 {
-		text = make([]byte, 0, 512)
-	}
+	text := (*in.text)[:0]
+	defer func() { *in.text = text }()
 	by := time.Now().Add(s.messageGrace())
 	s.readBy(by)
 	for paced := 0; ; {
@@ -191,9 +193,6 @@ func (in *reading) read(ctx context.Context, r io.Reader) ([]byte, error) {
 				s.readBy(by)
 			}
 			continue
-		}
-		if s.buf = nil; cap(text) <= 4<<10 {
-			s.buf = text[:0]
 		}
 		if errors.Is(err, io.EOF) {
 			return text, nil

@@ -1,7 +1,6 @@
 package push
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -33,23 +32,58 @@ type ending struct {
 // outbox is the queue between the broker and a session's writer.
 type outbox struct {
 	session *session
-	wake    chan struct{} // something is there for the writer
+	start   func()        // starts the writer, which has the turn then
 	bursts  bool          // the burst may write; else only the writer does
 	room    chan struct{} // fewer than roomyBelow replies wait
+	done    chan struct{} // closed when nothing more is written
 
 	mu        sync.Mutex
-	items     []item
-	replies   int // waiting items that are not notifications
+	queue     *queue // nil: it is empty
+	replies   int    // waiting items that are not notifications
 	heartbeat *protocol.Heartbeat
 	pong      []byte // answers the newest ping; nil: none
+	asks      []byte // in the next ping; nil: none is to go
 	end       *ending
-	over      bool   // the writer has gone
-	writing   bool   // the writer, or the burst, has taken something and not yet written it
+	over      bool   // nothing more is written
+	writing   bool   // somebody has the turn: the writer, or the burst
 	rest      []byte // of a frame that was written in part, before all that waits
 }
 
+// newOutbox makes an outbox of which nothing is written before begin.
 func newOutbox(s *session) *outbox {
-	return &outbox{session: s, bursts: s.raw.bursts(), wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	return &outbox{
+		session: s, start: func() { s.server.writers.start(s) }, bursts: s.raw.bursts(),
+		room: make(chan struct{}, 1), done: make(chan struct{}), writing: true,
+	}
+}
+
+// begin lets what waits be written, now that the session has its speaker.
+func (o *outbox) begin() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writing = false
+	o.run()
+}
+
+// waits reports whether there is something to write. mu is held.
+func (o *outbox) waits() bool {
+	return o.queue != nil || o.heartbeat != nil || o.pong != nil || o.asks != nil || o.end != nil || len(o.rest) > 0
+}
+
+// run starts the writer if something waits and nobody has the turn. mu is held.
+func (o *outbox) run() {
+	if !o.over && !o.writing && o.waits() {
+		o.writing = true
+		o.start()
+	}
+}
+
+// push puts an item behind those that wait. mu is held.
+func (o *outbox) push(it item) {
+	if o.queue == nil {
+		o.queue = queues.Get().(*queue)
+	}
+	o.queue.items = append(o.queue.items, it)
 }
 
 // signal puts a token into a channel of one place.
@@ -63,11 +97,11 @@ func signal(c chan struct{}) {
 // Notify implements attach.Outbox.
 func (o *outbox) Notify(n protocol.Notify, decoded time.Time) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.end == nil && !o.over {
-		o.items = append(o.items, item{notify: n, decoded: decoded})
+		o.push(item{notify: n, decoded: decoded})
+		o.run()
 	}
-	o.mu.Unlock()
-	signal(o.wake)
 }
 
 // NotifySoon implements attach.Outbox.
@@ -83,7 +117,7 @@ func (o *outbox) Flush() { o.session.server.burst.flush() }
 func (o *outbox) reserve() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.bursts || o.end != nil || o.over || o.writing || len(o.items) > 0 || len(o.rest) > 0 {
+	if !o.bursts || o.end != nil || o.over || o.writing || o.queue != nil || len(o.rest) > 0 {
 		return false
 	}
 	o.writing = true
@@ -94,16 +128,16 @@ func (o *outbox) reserve() bool {
 // its frame, or not begun it. That, and what came meanwhile, is the writer's.
 func (o *outbox) release(it *item, whole bool, rest []byte) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.writing = false
 	if whole {
-		o.items = slices.Insert(o.items, 0, *it)
+		o.push(item{})
+		items := o.queue.items
+		copy(items[1:], items)
+		items[0] = *it
 	}
 	o.rest = append(o.rest[:0], rest...)
-	waits := len(o.rest) > 0 || len(o.items) > 0 || o.heartbeat != nil || o.pong != nil || o.end != nil
-	o.mu.Unlock()
-	if waits {
-		signal(o.wake)
-	}
+	o.run()
 }
 
 // Send implements attach.Outbox.
@@ -115,13 +149,13 @@ func (o *outbox) Send(m any) {
 		o.heartbeat = m
 	default:
 		if o.end == nil && !o.over && operation(m) != "" {
-			o.items = append(o.items, item{message: m})
+			o.push(item{message: m})
 			o.replies++
 			flooded = o.replies > maxReplies
 		}
 	}
+	o.run()
 	o.mu.Unlock()
-	signal(o.wake)
 	if flooded {
 		o.Close(protocol.Overloaded, "the client does not read what it is sent")
 	}
@@ -152,48 +186,61 @@ func (o *outbox) finish(e ending) {
 		o.end = &e
 		o.session.raw.closeBy(time.Now().Add(closeTimeout))
 	}
+	o.run()
 	o.mu.Unlock()
-	signal(o.wake)
 	signal(o.room)
 }
 
 // ponged keeps the payload of the newest ping, which alone needs an answer.
 func (o *outbox) ponged(payload string) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.pong = append([]byte{}, payload...)
-	o.mu.Unlock()
-	signal(o.wake)
+	o.run()
+}
+
+// ping has a ping go out that asks something of the client, or nothing. One that
+// waits already asks for both. It reports false if nothing more is written.
+func (o *outbox) ping(asks []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.asks == nil || asks != nil {
+		o.asks = append([]byte{}, asks...)
+	}
+	o.run()
+	return !o.over
 }
 
 // batch is what the writer takes at once.
 type batch struct {
 	rest      []byte // comes first
-	items     []item
+	queue     *queue // nil: no items
 	heartbeat *protocol.Heartbeat
 	pong      []byte
+	ping      []byte
 	end       *ending
 }
 
-// take empties the outbox; spare becomes its next queue. Until written is
-// called nobody else writes. With ok false the burst writes, which wakes the
-// writer when it has.
-func (o *outbox) take(spare []item) (b batch, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.writing {
-		return batch{}, false
+// items are the notifications and other messages, in order.
+func (b *batch) items() []item {
+	if b.queue == nil {
+		return nil
 	}
-	b = batch{rest: o.rest, items: o.items, heartbeat: o.heartbeat, pong: o.pong, end: o.end}
-	o.items, o.heartbeat, o.pong, o.rest = spare[:0], nil, nil, nil
-	o.writing = true
-	return b, true
+	return b.queue.items
 }
 
-// written says that the writer has written what it took.
-func (o *outbox) written() {
+// take empties the outbox for the writer, which has the turn. With ok false
+// nothing waits, and the turn is given back.
+func (o *outbox) take() (b batch, ok bool) {
 	o.mu.Lock()
-	o.writing = false
-	o.mu.Unlock()
+	defer o.mu.Unlock()
+	if !o.waits() {
+		o.writing = false
+		return batch{}, false
+	}
+	b = batch{rest: o.rest, queue: o.queue, heartbeat: o.heartbeat, pong: o.pong, ping: o.asks, end: o.end}
+	o.queue, o.heartbeat, o.pong, o.asks, o.rest = nil, nil, nil, nil, nil
+	return b, true
 }
 
 // wrote says that so many replies have been written.
@@ -210,11 +257,12 @@ func (o *outbox) wrote(replies int) {
 	}
 }
 
-// stop drops what waits and all that comes.
+// stop drops what waits and all that comes. The writer has the turn, and keeps it.
 func (o *outbox) stop() {
 	o.mu.Lock()
-	o.over, o.items = true, nil
+	o.over, o.queue = true, nil
 	o.mu.Unlock()
+	close(o.done)
 	signal(o.room)
 }
 

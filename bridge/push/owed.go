@@ -30,8 +30,10 @@ type owed struct {
 	mu           sync.Mutex
 	newest       []protocol.Ack // by source
 	count, bytes int
-	latest       bool // a ping is to ask for some of it
-	due          bool // the writer sees to it soon
+	latest       bool        // a ping is to ask for some of it
+	due          bool        // settle is called soon
+	timer        *time.Timer // calls settle; nil until it is needed
+	stopped      bool
 	pings        uint64
 	asked        string         // what the ping says whose answer is awaited; "": none is
 	answered     []protocol.Ack // what the client has when it has answered
@@ -44,7 +46,17 @@ func (o *owed) take() []protocol.Ack {
 	return all
 }
 
-// owe takes what was written, of which the writer tells the broker.
+// stop lets nothing more be settled.
+func (o *owed) stop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stopped = true
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+}
+
+// owe takes what was written, of which the broker is told.
 func (s *session) owe(n *protocol.Notify) {
 	o := &s.owed
 	o.mu.Lock()
@@ -61,23 +73,34 @@ func (s *session) owe(n *protocol.Notify) {
 	switch {
 	case o.asked != "" || o.due: // an acknowledgement is of all before it
 	case o.latest:
-		s.settleIn(0)
+		s.settleSoon(0)
 	case o.count >= ackCount || o.bytes >= ackBytes:
-		s.settleIn(ackSoon)
+		s.settleSoon(ackSoon)
 	case o.count == 1:
-		s.ackDue.Reset(ackDelay)
+		s.settleIn(ackDelay)
 	}
 }
 
-// settleIn has the writer call settle. owed.mu is held.
-func (s *session) settleIn(d time.Duration) {
+// settleSoon has settle called, whatever is owed meanwhile. owed.mu is held.
+func (s *session) settleSoon(d time.Duration) {
 	s.owed.due = true
-	s.ackDue.Reset(d)
+	s.settleIn(d)
 }
 
-// settle returns the broker that the client has what is owed, or returns what a
-// ping is to say that asks the client for it.
-func (s *session) settle(ctx context.Context) (ask []byte) {
+// settleIn has settle called. owed.mu is held.
+func (s *session) settleIn(d time.Duration) {
+	switch o := &s.owed; {
+	case o.stopped:
+	case o.timer == nil:
+		o.timer = time.AfterFunc(d, s.settle)
+	default:
+		o.timer.Reset(d)
+	}
+}
+
+// settle tells the broker that the client has what is owed, or asks the client
+// by a ping whether it has.
+func (s *session) settle() {
 	o := &s.owed
 	o.mu.Lock()
 	o.due = false
@@ -87,14 +110,14 @@ func (s *session) settle(ctx context.Context) (ask []byte) {
 	case o.latest:
 		o.pings++
 		o.asked, o.answered = strconv.FormatUint(o.pings, 10), o.take()
-		ask = []byte(o.asked)
+		asks := []byte(o.asked)
 		o.mu.Unlock()
+		s.outbox.ping(asks)
 	default:
 		all := o.take()
 		o.mu.Unlock()
-		s.acknowledge(ctx, all)
+		s.acknowledge(s.server.sessionContext, all)
 	}
-	return ask
 }
 
 // pinged takes the answer to a ping.
@@ -109,9 +132,9 @@ func (s *session) pinged(ctx context.Context, payload string) {
 	o.asked, o.answered = "", nil
 	switch {
 	case o.latest:
-		s.settleIn(0)
+		s.settleSoon(0)
 	case o.count > 0:
-		s.ackDue.Reset(ackDelay)
+		s.settleIn(ackDelay)
 	}
 	o.mu.Unlock()
 	s.acknowledge(ctx, all)

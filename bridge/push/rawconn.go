@@ -15,12 +15,17 @@ import (
 	"time"
 
 	"callboard/player/deadline"
+	"callboard/player/listener"
 )
 
 // sendBuffer is the socket's, in bytes: small, so that a client that does not
 // read is noticed by the window and not after the kernel has taken minutes of
 // notifications. (The kernel doubles it.)
 const sendBuffer = 64 << 10
+
+// readBuffer is a session's, in bytes: most of what a client says is less. What is
+// larger is read past it.
+const readBuffer = 512
 
 // chunk is what is written at once over TLS, in bytes: one record, since a
 // write that is cut short by a deadline ends a TLS connection.
@@ -36,6 +41,8 @@ type rawConn struct {
 	extension string // what else it says of that
 	secure    bool
 	socket    syscall.RawConn // beneath; nil if it is none
+	idle      *deadline.Conn  // beneath, if that is where one can wait for what is to be read; else nil
+	in        *bufio.Reader   // what the WebSocket library reads through
 
 	late    func() bool  // reports whether a client has more time; nil: it has none
 	written atomic.Int64 // bytes that went to the client
@@ -61,12 +68,28 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	}
 	h.conn = &rawConn{Conn: conn, extension: h.extension}
 	_, h.conn.secure = conn.(*tls.Conn)
+	h.conn.in = rw.Reader
+	if rw.Reader.Buffered() == 0 { // else the library refuses: the client did not wait for the handshake
+		h.conn.in = bufio.NewReaderSize(h.conn, readBuffer)
+	}
 	if tcp, ok := deadline.Unwrap(conn).(*net.TCPConn); ok {
 		// Where it cannot be set, slow clients are noticed later.
 		_ = tcp.SetWriteBuffer(sendBuffer)
 		h.conn.socket, _ = tcp.SyscallConn() // nil: an error says that it is closed
 	}
-	return h.conn, rw, nil
+	if place, ok := conn.(*listener.Conn); ok {
+		h.conn.idle, _ = place.NetConn().(*deadline.Conn)
+	}
+	return h.conn, bufio.NewReadWriter(h.conn.in, rw.Writer), nil
+}
+
+// await waits until there is something to read, or Read has an error. A goroutine
+// that waits here needs a smaller stack than one that waits in Read, and a smaller
+// one than it had for the last message.
+func (c *rawConn) await() {
+	if c.idle != nil && c.in.Buffered() == 0 {
+		c.idle.Await()
+	}
 }
 
 // Read implements net.Conn. When its time has passed it asks late whether the

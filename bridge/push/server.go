@@ -113,6 +113,8 @@ type Server struct {
 	tokens       *tokens
 	metrics      *metrics
 	buffers      buffers
+	messages     messages
+	writers      writers
 	deflater     deflater
 	burst        burst
 	writeBuffers sync.Pool
@@ -155,6 +157,7 @@ func New(c Config) (*Server, error) {
 	s.limit = listener.New(c.limits)
 	s.measureConnections(c.Metrics)
 	s.sessionContext, s.cutOff = context.WithCancel(context.Background())
+	s.writers = writers{next: make(chan *session), end: s.sessionContext.Done()}
 	return s, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"strings"
@@ -24,8 +25,8 @@ const (
 	silentPings   = 3               // a client that is silent for so many is gone
 )
 
-// session is one client's WebSocket connection. The goroutine of its HTTP
-// request reads, another writes.
+// session is one client's WebSocket connection. One goroutine reads; another
+// writes while something waits for the client.
 type session struct {
 	server  *Server
 	ws      *websocket.Conn
@@ -45,9 +46,7 @@ type session struct {
 	inMessage  bool           // a message has begun: pings do not give it more time
 	taken      int64          // what the client had taken when nothing else was heard of it in time
 	doubted    bool           // that is known: it was not heard of since
-	buf        []byte         // of the messages read
 	owed       owed
-	ackDue     *time.Timer // when the writer tells the broker what is owed
 	remoteAddr string
 }
 
@@ -58,18 +57,21 @@ func (s *session) serve(ctx context.Context, dialect attach.Dialect) {
 	m := s.server.metrics
 	m.sessions.Inc()
 	defer m.sessions.Dec()
-	s.ackDue = time.NewTimer(ackDelay)
 	s.conn = s.server.config.Broker.Connect(s.outbox, s.remoteAddr)
 	defer s.server.config.Broker.Disconnect(s.conn)
 	s.speaker = dialect.Attach(ctx, s, s.ws.Subprotocol())
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		s.write(ctx)
-	}()
+	s.outbox.begin()
+	pings := s.ping()
 	s.read(ctx)
-	<-written
+	select {
+	case <-s.outbox.done:
+	case <-ctx.Done():
+	}
+	s.outbox.finish(ending{reason: "lost"}) // if it had not ended: it was cut off
 	s.raw.Close()
+	<-s.outbox.done
+	pings.Stop()
+	s.owed.stop()
 	s.cancel()
 	s.lanes.wait()
 	s.speaker.End()
@@ -78,6 +80,19 @@ func (s *session) serve(ctx context.Context, dialect attach.Dialect) {
 	if s.identity != nil {
 		s.server.log.Info("client gone", append(s.identity, "reason", end.reason)...)
 	}
+}
+
+// ping pings the client again and again until the timer is stopped.
+func (s *session) ping() *time.Timer {
+	interval := s.server.config.PingInterval
+	var timer *time.Timer
+	timer = time.AfterFunc(math.MaxInt64, func() {
+		if s.outbox.ping(nil) {
+			timer.Reset(interval)
+		}
+	})
+	timer.Reset(interval)
+	return timer
 }
 
 // read reads until the connection ends; how it ends is in the outbox then.
@@ -105,6 +120,7 @@ func (s *session) read(ctx context.Context) {
 		} else {
 			s.readBy(s.helloBy)
 		}
+		s.raw.await()
 		s.ws.SetReadLimit(s.frameLimit())
 		kind, r, err := s.ws.NextReader()
 		if err == nil {

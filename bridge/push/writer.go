@@ -1,9 +1,9 @@
 package push
 
 import (
-	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"callboard/subscribe/protocol"
@@ -16,8 +16,77 @@ const (
 	stallFrom = time.Second
 )
 
-// buffers are shared by all writers: idle sessions hold none.
+// buffers are shared by all sessions: idle ones hold none.
 type buffers struct{ pool sync.Pool }
+
+// maxIdleWriters is how many goroutines wait for something to write. As many write as
+// there are clients for whom something waits.
+const maxIdleWriters = 128
+
+// writers are the goroutines that write. One that has written a client's waits for
+// the next one's: to begin anew costs more, for a goroutine and its stack.
+type writers struct {
+	next chan *session
+	idle atomic.Int32
+	end  <-chan struct{} // closed when none is to wait any more
+}
+
+// start has a goroutine write what a session's outbox holds.
+func (w *writers) start(s *session) {
+	select {
+	case w.next <- s:
+	default:
+		go w.run(s)
+	}
+}
+
+func (w *writers) run(s *session) {
+	for {
+		s.write()
+		if w.idle.Add(1) > maxIdleWriters {
+			w.idle.Add(-1)
+			return
+		}
+		select {
+		case s = <-w.next:
+			w.idle.Add(-1)
+		case <-w.end:
+			return
+		}
+	}
+}
+
+// messages are the buffers that messages of clients are read into.
+type messages struct{ pool sync.Pool }
+
+func (m *messages) get() *[]byte {
+	if b, ok := m.pool.Get().(*[]byte); ok {
+		return b
+	}
+	b := make([]byte, 0, 512)
+	return &b
+}
+
+func (m *messages) put(b *[]byte) {
+	if cap(*b) <= flushAt {
+		m.pool.Put(b)
+	}
+}
+
+// queue is what waits in an outbox. Empty ones are shared by all.
+type queue struct{ items []item }
+
+var queues = sync.Pool{New: func() any { return new(queue) }}
+
+// release shares a queue whose items have been written.
+func (q *queue) release() {
+	if q == nil || cap(q.items) > keepItems {
+		return
+	}
+	clear(q.items)
+	q.items = q.items[:0]
+	queues.Put(q)
+}
 
 // scratch is what is to be written. It is the attach.Messages of who writes.
 type scratch struct {
@@ -112,56 +181,26 @@ func (s *scratch) keep() bool {
 	return cap(s.frames) <= keepBelow && cap(s.payload) <= keepBelow
 }
 
-// write writes what the outbox holds until the connection ends.
-func (s *session) write(ctx context.Context) {
-	defer s.outbox.stop()
-	tick := time.NewTicker(s.server.config.PingInterval)
-	defer tick.Stop()
-	defer s.ackDue.Stop()
-	var spare []item
-	var ping []byte // to be sent; nil: none
+// write writes what the outbox holds until nothing waits. It has the turn.
+func (s *session) write() {
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.ackDue.C:
-			ask := s.settle(ctx)
-			if ask == nil {
-				continue
-			}
-			ping = ask
-		case <-s.outbox.wake:
-		case <-tick.C:
-			if ping == nil {
-				ping = []byte{}
-			}
-		}
-		b, ok := s.outbox.take(spare)
+		b, ok := s.outbox.take()
 		if !ok {
+			return
+		}
+		err := s.writeBatch(b)
+		b.queue.release()
+		switch {
+		case err != nil:
+			s.broken(err)
+		case b.end != nil:
+			s.awaitClose()
+		default:
 			continue
 		}
-		err := s.writeBatch(ctx, b, ping)
-		if err != nil {
-			s.broken(err)
-			return
-		}
-		s.outbox.written()
-		ping = nil
-		if b.end != nil {
-			s.awaitClose()
-			return
-		}
-		spare = reuse(b.items)
+		s.outbox.stop()
+		return
 	}
-}
-
-// reuse forgets what a queue refers to.
-func reuse(items []item) []item {
-	if cap(items) > keepItems {
-		return nil
-	}
-	clear(items)
-	return items
 }
 
 // broken ends a session whose socket cannot be written to.
@@ -176,16 +215,16 @@ func (s *session) broken(err error) {
 }
 
 // writeBatch writes a batch in as few system calls as its size allows.
-func (s *session) writeBatch(ctx context.Context, b batch, ping []byte) error {
+func (s *session) writeBatch(b batch) error {
 	buf := s.server.buffers.get()
 	defer s.server.buffers.put(buf)
 	buf.begin(s.raw, &s.server.deflater, false)
 	buf.frames = append(buf.frames, b.rest...)
-	from, m := 0, s.server.metrics
-	for i := range b.items {
-		s.say(buf, &b.items[i])
+	from, items, m := 0, b.items(), s.server.metrics
+	for i := range items {
+		s.say(buf, &items[i])
 		if len(buf.frames) >= flushAt {
-			if err := s.flush(ctx, buf, b.items[from:i+1]); err != nil {
+			if err := s.flush(buf, items[from:i+1]); err != nil {
 				return err
 			}
 			from = i + 1
@@ -198,13 +237,13 @@ func (s *session) writeBatch(ctx context.Context, b batch, ping []byte) error {
 	if b.pong != nil {
 		buf.frames = appendControl(buf.frames, opPong, b.pong)
 	}
-	if ping != nil {
-		buf.frames = appendControl(buf.frames, opPing, ping)
+	if b.ping != nil {
+		buf.frames = appendControl(buf.frames, opPing, b.ping)
 	}
 	if b.end != nil && b.end.status != 0 {
 		buf.frames = appendClose(buf.frames, b.end.status, b.end.text)
 	}
-	return s.flush(ctx, buf, b.items[from:])
+	return s.flush(buf, items[from:])
 }
 
 // say has the client's dialect say something.
@@ -217,7 +256,7 @@ func (s *session) say(to *scratch, it *item) {
 }
 
 // flush writes the frames, which hold these items, and accounts for them.
-func (s *session) flush(ctx context.Context, buf *scratch, items []item) error {
+func (s *session) flush(buf *scratch, items []item) error {
 	m, now := s.server.metrics, time.Now()
 	if len(buf.frames) > 0 { // a dialect may have nothing to say of what it is told
 		began := now

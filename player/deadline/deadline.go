@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -22,12 +23,17 @@ const lookFor = 20 * time.Millisecond
 // past ends what is under way at once, as with any net.Conn.
 type Conn struct {
 	net.Conn
+	socket           syscall.RawConn // beneath; nil: none
 	reading, writing parts
 }
 
 // New returns conn with deadlines that follow the rule.
 func New(conn net.Conn) *Conn {
-	return &Conn{Conn: conn, reading: parts{set: conn.SetReadDeadline}, writing: parts{set: conn.SetWriteDeadline}}
+	c := &Conn{Conn: conn, reading: parts{set: conn.SetReadDeadline}, writing: parts{set: conn.SetWriteDeadline}}
+	if socket, ok := conn.(syscall.Conn); ok {
+		c.socket, _ = socket.SyscallConn() // nil: an error says that it is closed
+	}
+	return c
 }
 
 // NetConn returns the connection beneath.
@@ -41,6 +47,27 @@ func Unwrap(conn net.Conn) net.Conn {
 			return conn
 		}
 		conn = outer.NetConn()
+	}
+}
+
+// Await waits until there is something to read, or Read has an error. It may return
+// too early, and does where the connection is no socket.
+func (c *Conn) Await() {
+	if c.socket == nil {
+		return
+	}
+	for {
+		looked := false
+		err := c.socket.Read(func(fd uintptr) bool {
+			if looked {
+				return true // the system says that there is
+			}
+			looked = true
+			return readable(fd)
+		})
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.reading.extend() {
+			return
+		}
 	}
 }
 
