@@ -20,6 +20,16 @@ func (s *session) heardOf(source BrokerID, set Epoch) {
 // the subscription is another one than before.
 func (s *sub) unheard(tested Epoch) bool { return s.began().Compare(tested) > 0 }
 
+// unaware returns a source broker in use that may not have heard so; "" if there is none.
+func (s *session) unaware(sub *sub) BrokerID {
+	for _, in := range s.inboxes {
+		if in.far != nil && !in.ended && sub.unheard(s.tested[in.key.Source]) {
+			return in.key.Source
+		}
+	}
+	return ""
+}
+
 // unheard lists the subscriptions of which a source broker may not have heard so.
 func (s *session) unheard() (all []Begun) {
 	for _, sub := range s.sorted() {

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"fmt"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -262,6 +263,8 @@ func (b *edge) tellSubscribed(s *session, p pending) {
 	if p.away && !p.hello { // G3
 		message.Sources = []string{}
 		message.Warning = "the registry is out of reach: robots of other brokers are found when it is back"
+	} else if source := s.unaware(sub); source != "" && !p.hello {
+		message.Warning = fmt.Sprintf("%s has not heard of it yet: if this broker ends before it has, its state there is told only when it changes", source)
 	} else if (p.missing || !b.networked) && !b.source.canMatch(sub) {
 		message.Warning = "nobody has registered a robot that this can match"
 	}

@@ -1,6 +1,9 @@
 package overlaytest
 
 import (
+	"slices"
+	"strings"
+
 	"callboard/bridge/overlay"
 	"callboard/subscribe/protocol"
 )
@@ -46,19 +49,39 @@ type changes struct {
 	from   map[[2]string]string // source words
 	begun  map[string]int       // how often each has begun: what is under way may be of the one before
 	anew   map[string]bool      // those that began by a subscribe: they are to be told their state
+	at     map[string][]int     // the edges that have not confirmed so yet: should one crash, they need not be told
 	lost   bool                 // something was given up: what was told is not known
 }
 
 // begin forgets the states of a subscription that ends or begins anew.
 func (s *changes) begin(id string) {
 	if s.begun == nil {
-		s.begun, s.anew = map[string]int{}, map[string]bool{}
+		s.begun, s.anew, s.at = map[string]int{}, map[string]bool{}, map[string][]int{}
 	}
 	s.begun[id]++
 	s.anew[id] = false
+	delete(s.at, id)
 	for k := range s.states { // each by itself: order decides nothing
 		if k[0] == id {
 			delete(s.states, k)
+		}
+	}
+}
+
+// confirmed takes a subscribed, which says so: all source brokers have heard of it. If
+// one has not, or there is no answer, its beginning may be lost with the edge.
+func (s *changes) confirmed(m *protocol.Subscribed) {
+	if m.Warning == "" || strings.HasPrefix(m.Warning, "nobody") {
+		delete(s.at, m.ID)
+	}
+}
+
+// edgeCrashed takes note that an edge has ended with what it had not handed over.
+func (p *client) edgeCrashed(x int) {
+	for id, at := range p.changes.at { // each by itself: order decides nothing
+		if slices.Contains(at, x) {
+			p.changes.anew[id] = false
+			p.c.marks["begun in vain"]++
 		}
 	}
 }

@@ -36,6 +36,7 @@ type client struct {
 	forgets    bool                    // what is processed is forgotten by the observer, too
 	heard      []string                // warnings and robots' states, for scripts
 	owed       map[overlay.Conn][]owed // answers, in the order in which they were asked for
+	deaf       map[overlay.Conn]string // to robots' states, until it is answered that its last subscription has ended
 	doubted    bool                    // another process with its id has had a set of its own in force
 	anonymous  bool                    // it has no id: each connection is another session
 	changes    changes                 // what its subscriptions to changes were told
@@ -257,7 +258,9 @@ func (p *client) newConn() overlay.Conn {
 func (p *client) push(conn overlay.Conn, m any) {
 	p.writtenState(m)
 	p.answered(conn, m)
+	_, state := m.(*protocol.Robot)
 	switch {
+	case state && p.deaf[conn] != "":
 	case p.next != nil && p.next.conn == conn:
 		p.next.queue = append(p.next.queue, m)
 	case p.conn == conn:
@@ -373,6 +376,12 @@ func (p *client) subscribes(s *overlay.Subscription) {
 		p.c.behind[s] = a
 	}
 	p.subs[s.ID] = a
+	if p.conn != 0 {
+		p.changes.at[s.ID] = append(p.changes.at[s.ID], p.at)
+	}
+	if p.next != nil {
+		p.changes.at[s.ID] = append(p.changes.at[s.ID], p.next.at)
+	}
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Subscribe{Conn: c, Subscription: s} })
 }
 
@@ -391,6 +400,10 @@ func (p *client) unsubscribe(id string) {
 		p.processed, p.written, p.had = newStates(), newStates(), map[string]int{}
 		p.written.loose = true
 		p.queue = slices.DeleteFunc(p.queue, func(m any) bool { _, state := m.(*protocol.Robot); return state })
+		p.deaf = map[overlay.Conn]string{p.conn: id}
+		if p.next != nil {
+			p.deaf[p.next.conn] = id
+		}
 	}
 	p.ask(func(c overlay.Conn) overlay.Input { return &overlay.Unsubscribe{Conn: c, ID: id} })
 }
@@ -454,6 +467,12 @@ func (p *client) answered(conn overlay.Conn, m any) {
 		failf("%s: %T of %s, but it waits for %v", p.name, m, id, p.owed[conn])
 	}
 	p.owed[conn] = slices.Delete(p.owed[conn], at, at+1)
+	if end && p.deaf[conn] == id && !slices.Contains(p.owed[conn], owed{id, end}) {
+		delete(p.deaf, conn)
+	}
+	if m, is := m.(*protocol.Subscribed); is && p.next == nil && !slices.ContainsFunc(p.owed[conn], func(o owed) bool { return o.id == id }) {
+		p.changes.confirmed(m)
+	}
 }
 
 // process takes the next of what was pushed.

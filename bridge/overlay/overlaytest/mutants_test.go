@@ -327,6 +327,8 @@ var mutants = []mutanttest.Mutant{
 		From: "		case m.Since.Compare(old.heard) > 0:\n", To: "		case m.Since.Compare(old.heard) > 1:\n"},
 	{Rule: "begun: handed over", In: "edge.handTold",
 		From: "	m.Begun = s.unheard()\n", To: ""},
+	{Rule: "begun: subscribed says which has not heard of it", In: "edge.tellSubscribed",
+		From: "source != \"\" && !p.hello {", To: "source != \"\" && b == nil {"},
 	{Rule: "begun: source brokers are asked to begin anew", In: "edge.takeBegun",
 		From: "				b.askFor(v, again)\n", To: ""},
 	{Rule: "begun: and the one here", In: "edge.takeBegun",

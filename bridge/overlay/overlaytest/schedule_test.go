@@ -19,6 +19,7 @@ const (
 	Amnesia              // stores are lost, too, and sessions end
 	OldStore             // as Faults, and one source broker's store goes back to what it was
 	Absent               // as one of the first two, and clients change what they subscribe to while they are away
+	Anew                 // as Faults, and subscriptions to changes end and begin again, alike, at edges that crash then
 )
 
 // Config says what schedules to run.
@@ -46,6 +47,7 @@ type schedule struct {
 	*cluster
 	kind    Kind
 	absent  bool
+	anew    bool
 	calm    bool // every change ends before the next: costs are exact
 	away    int  // how often the registry was out of reach
 	limited bool
@@ -84,8 +86,11 @@ func Run(choice Choice, cfg Config) (result Result, err error) {
 
 func newSchedule(choice Choice, cfg Config) *schedule {
 	kind := cfg.Kind
-	if kind == Absent {
+	switch kind {
+	case Absent:
 		kind = []Kind{NoFaults, Faults}[choice.Intn(2)]
+	case Anew:
+		kind = Faults
 	}
 	n := 2 + choice.Intn(7)
 	var links []link
@@ -100,7 +105,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	for range choice.Intn(4) {
 		add(linkOf(choice.Intn(n), choice.Intn(n)))
 	}
-	s := &schedule{kind: kind, absent: cfg.Kind == Absent, faults: kind != NoFaults}
+	s := &schedule{kind: kind, absent: cfg.Kind == Absent, anew: cfg.Kind == Anew, faults: kind != NoFaults}
 	oc := overlay.Config{Mode: overlay.ModeOne, Inbox: overlay.Limits{Keep: 100_000 * overlay.Second}}
 	if cfg.Every {
 		oc.Mode = overlay.ModeEvery
@@ -335,6 +340,7 @@ func (s *schedule) act(p *client) {
 		roam = func() { p.move(y) } // the connection in use goes on meanwhile
 	}
 	switch {
+	case s.anew && p.connected() && p.next == nil && y%2 == 0 && s.beginAnew(p):
 	case p.connected() && u < 35:
 		p.detach()
 		if s.absent {
@@ -361,6 +367,37 @@ func (s *schedule) act(p *client) {
 			s.quiet("unsubscribe", func() { p.unsubscribe(id) }, price)
 		}
 	}
+}
+
+// beginAnew ends one of a client's subscriptions to changes and begins it again,
+// alike. The client's edge may crash then, sooner or later. It reports whether there
+// was one.
+func (s *schedule) beginAnew(p *client) bool {
+	var all []string
+	for _, id := range sortedKeys(p.subs) {
+		if p.subs[id].sub.Trigger == protocol.TriggerChange {
+			all = append(all, id)
+		}
+	}
+	if len(all) == 0 {
+		return false
+	}
+	id, at := pick(s.choice, all), p.at
+	again := *p.subs[id].sub
+	p.unsubscribe(id)
+	p.subscribes(&again)
+	s.marks["begun anew"]++
+	if s.choice.Intn(2) == 0 {
+		for range s.choice.Intn(40) {
+			s.move()
+		}
+		if s.choice.Intn(2) == 0 {
+			s.period()
+			s.period()
+		}
+		s.crash(at)
+	}
+	return true
 }
 
 // changeAway has a client change what it subscribes to while it is away. What has
@@ -435,6 +472,9 @@ func (s *schedule) cuts() []link {
 // crash kills a broker and starts it again, with what it has stored.
 func (s *schedule) crash(x int) {
 	s.marks["crashes"]++
+	for _, p := range s.clients {
+		p.edgeCrashed(x)
+	}
 	s.now += 1000 // a broker takes some time to start: stamps differ
 	for _, p := range s.clients {
 		if p.conn != 0 && p.at == x {
