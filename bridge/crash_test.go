@@ -19,6 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	benchtest.ServeIfAsked(bridge.Config{})
+	driveIfAsked()
 	os.Exit(m.Run())
 }
 

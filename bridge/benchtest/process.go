@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"callboard/bridge"
 	"callboard/bridge/config"
@@ -47,7 +48,7 @@ func serve(path string, what bridge.Config) error {
 		return err
 	}
 	fmt.Println(b.URL())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return b.Run(ctx)
 }
@@ -94,6 +95,14 @@ func (p *Process) Kill() {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 	}
+}
+
+// Terminate asks the process to end, and waits until it has.
+func (p *Process) Terminate() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return p.cmd.Wait()
 }
 
 // FreeAddress returns an address that nothing listens on, of a loopback host of its

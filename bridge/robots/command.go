@@ -24,6 +24,7 @@ type command struct {
 	least   int // arguments
 	most    int
 	request bool // answered by Player; else it is sent and that is all
+	moves   bool // the robot: its arguments may end with how long (s)
 	build   func(robot string, args []float64) (subtype uint8, body, answer any)
 	result  func(answer any) any
 }
@@ -31,14 +32,14 @@ type command struct {
 // table lists the commands in the order of messages.
 var table = []command{
 	{
-		name: "velocity", args: "VX [VY [VYAW]] in m/s and rad/s", interf: player.InterfacePosition2D, least: 1, most: 3,
+		name: "velocity", args: "VX [VY [VYAW [FOR]]] in m/s, rad/s and s", interf: player.InterfacePosition2D, least: 1, most: 4, moves: true,
 		build: func(_ string, a []float64) (uint8, any, any) {
 			v := iface.Pose2D{Px: a[0], Py: at(a, 1), Pa: at(a, 2)}
 			return iface.CmdPosition2DVel, &iface.Position2DCmdVel{Vel: v, State: 1}, nil
 		},
 	},
 	{
-		name: "stop", args: "no arguments", interf: player.InterfacePosition2D,
+		name: "stop", args: "no arguments", interf: player.InterfacePosition2D, moves: true,
 		build: func(string, []float64) (uint8, any, any) {
 			return iface.CmdPosition2DVel, &iface.Position2DCmdVel{State: 1}, nil
 		},
@@ -75,6 +76,17 @@ var table = []command{
 			return map[string]float64{"x": p.Px, "y": p.Py, "yaw": p.Pa}
 		},
 	},
+}
+
+// halting stops a robot.
+var halting = &table[slices.IndexFunc(table, func(c command) bool { return c.name == "stop" })]
+
+// lasts returns how long a velocity lasts (s); 0: until another one comes.
+func (c *command) lasts(args []float64) float64 {
+	if !c.moves {
+		return 0
+	}
+	return at(args, 3)
 }
 
 func at(a []float64, i int) float64 {
@@ -139,6 +151,9 @@ func numbers(c *command, args []any) ([]float64, error) {
 	}
 	if c.name == "motor_power" && out[0] != 0 && out[0] != 1 {
 		return nil, fail(protocol.BadMessage, "command motor_power: argument 1 is %v; expected on or off", out[0])
+	}
+	if c.name == "velocity" && len(out) == 4 && !(out[3] > 0 && out[3] <= longestTTL.Seconds()) {
+		return nil, fail(protocol.BadMessage, "command velocity: argument 4 is %v; expected more than 0 and at most %v s", out[3], longestTTL.Seconds())
 	}
 	return out, nil
 }

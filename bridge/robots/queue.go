@@ -27,6 +27,7 @@ type task struct {
 	args    []float64
 	index   *int
 	ttl     time.Duration
+	until   time.Time   // when the velocity ends that it is; zero: it does not
 	done    chan answer // holds one
 }
 
@@ -52,6 +53,9 @@ func (q *commands) do(ctx context.Context, c *command, args []float64, index *in
 	ctx, cancel := context.WithTimeout(ctx, ttl)
 	defer cancel()
 	t := &task{ctx: ctx, command: c, args: args, index: index, ttl: ttl, done: make(chan answer, 1)}
+	if lasts := c.lasts(args); lasts > 0 {
+		t.until = time.Now().Add(time.Duration(lasts * float64(time.Second)))
+	}
 	select {
 	case q.waiting <- t:
 	default:
@@ -60,6 +64,8 @@ func (q *commands) do(ctx context.Context, c *command, args []float64, index *in
 	select {
 	case a := <-t.done:
 		return a.result, a.err
+	case <-q.robot.session.owner.ending:
+		return nil, errEnding(q.robot.name)
 	case <-ctx.Done():
 		return nil, q.expired(t)
 	}
@@ -97,7 +103,13 @@ func (q *commands) carryOut(t *task) (any, error) {
 		return nil, fail(protocol.Unavailable, "%s: the Player server %s is not connected; the command %s waited %v and was dropped",
 			q.robot.name, session.server.Address, t.command.name, t.ttl)
 	}
-	return perform(t.ctx, session, q.robot.name, index, t.command, t.args)
+	if !t.command.moves {
+		return perform(t.ctx, session, q.robot.name, index, t.command, t.args)
+	}
+	if !t.until.IsZero() && !time.Now().Before(t.until) {
+		return nil, fail(protocol.Unavailable, "%s: the velocity's time was over before it could be sent", q.robot.name)
+	}
+	return nil, q.robot.drive.send(t.ctx, session, index, t.command, t.args, t.until)
 }
 
 // expired words what a lifetime's end means.

@@ -19,6 +19,7 @@ type robot struct {
 	session  *session
 	matching *subscribe.Session
 	queue    *commands
+	drive    drive
 	bounds   bounds
 
 	mu      sync.Mutex

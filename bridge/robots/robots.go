@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"sort"
+	"sync"
 	"time"
 
 	"callboard/bridge/clock"
@@ -100,6 +101,7 @@ type Robots struct {
 	sessions []*session
 	byName   map[string]*robot // immutable after New
 	names    []string          // sorted
+	ending   chan struct{}     // closed when Run is to end
 	log      *slog.Logger
 	comings  *lograte.Log // of robots
 }
@@ -115,7 +117,7 @@ func New(c Config) (*Robots, error) {
 	if !c.Clock.Started() {
 		c.Clock = clock.New()
 	}
-	r := &Robots{config: c, byName: map[string]*robot{}, log: c.Logger, comings: lograte.New(c.Logger)}
+	r := &Robots{config: c, byName: map[string]*robot{}, ending: make(chan struct{}), log: c.Logger, comings: lograte.New(c.Logger)}
 	for _, server := range c.Servers {
 		s, err := newSession(r, server)
 		if err != nil {
@@ -140,18 +142,31 @@ func New(c Config) (*Robots, error) {
 	return r, nil
 }
 
-// Run keeps the sessions until ctx ends.
+// Run keeps the sessions until ctx ends. Before they do, the robots stop whose
+// velocity has an end: nobody would be there to stop them.
 func (r *Robots) Run(ctx context.Context) error {
 	defer r.comings.Close()
 	group, running := errgroup.WithContext(ctx)
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	defer disconnect()
 	for _, s := range r.sessions {
-		group.Go(func() error { return s.client.Run(running) })
+		group.Go(func() error { return s.client.Run(connected) })
 		group.Go(func() error { s.fetchPlans(running); return nil })
 	}
 	for _, one := range r.byName {
 		group.Go(func() error { one.queue.run(running); return nil })
 	}
-	group.Go(func() error { <-running.Done(); return nil }) // also without sessions
+	group.Go(func() error { // also without sessions
+		<-running.Done()
+		close(r.ending)
+		var stops sync.WaitGroup
+		for _, one := range r.byName {
+			stops.Go(one.drive.end)
+		}
+		stops.Wait()
+		disconnect()
+		return nil
+	})
 	err := group.Wait()
 	if ctx.Err() != nil {
 		return nil

@@ -190,6 +190,8 @@ func TestCommands(t *testing.T) {
 		{command: protocol.Command{Name: "velocity", Args: []any{"fast"}}, fails: `bad_message: command velocity: argument 1 is "fast"`},
 		{command: protocol.Command{Name: "velocity", Args: []any{nil}}, fails: "bad_message: command velocity: argument 1 is not a number"},
 		{command: protocol.Command{Name: "motor_power", Args: []any{7.0}}, fails: "bad_message: command motor_power: argument 1 is 7"},
+		{command: protocol.Command{Name: "velocity", Args: []any{1.0, 0.0, 0.0, 0.0}}, fails: "bad_message: command velocity: argument 4 is 0"},
+		{command: protocol.Command{Name: "velocity", Args: []any{1.0, 0.0, 0.0, 1.0, 0.0}}, fails: "bad_message: command velocity got 5 arguments"},
 		{command: protocol.Command{Name: "fly"}, fails: `bad_message: unknown command "fly"; known are velocity`},
 		{command: protocol.Command{Name: "stop", Interface: "laser"}, fails: "bad_message: command stop is for position2d, not for laser"},
 		{command: protocol.Command{Name: "stop", TTL: -1}, fails: "bad_message: ttl is -1"},

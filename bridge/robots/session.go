@@ -222,7 +222,7 @@ func (s *session) Down(err error) {
 
 func newRobot(s *session, name string, patterns []string) *robot {
 	r := &robot{name: name, patterns: patterns, session: s, state: protocol.RobotAway, since: s.now()}
-	r.queue = newCommands(r)
+	r.queue, r.drive.robot = newCommands(r), r
 	sink := s.owner.config.Sink
 	r.matching = s.owner.config.Matcher.NewSession(subscribe.SessionConfig{
 		Robot:  name,

@@ -13,13 +13,14 @@ import (
 )
 
 // DriveTime is how long a robot goes on after a velocity: then it stops, unless
-// another one came. Programs that steer by hand send one a second.
+// another one came. Programs that steer by hand send one a second. The broker that
+// reads the robot keeps this, whatever becomes of the client and of this broker.
 const DriveTime = 1500 * time.Millisecond
 
 // drive is a robot that a member has set going.
 type drive struct {
 	by    *Member
-	timer *time.Timer
+	until time.Time // by then it has stopped by itself
 }
 
 // wheels are the robots that a member drives: of the velocities that wait for a
@@ -41,12 +42,16 @@ func (m *Member) Drive(ctx context.Context, r *Robot, twist ros.Message, done at
 	if !ros.Finite(x, y, yaw) {
 		return &protocol.Problem{Code: protocol.BadMessage, Message: fmt.Sprintf("a velocity of %v, %v m/s, %v rad/s; expected finite numbers", x, y, yaw)}
 	}
+	moving := x != 0 || y != 0 || yaw != 0
 	v := &velocity{[]any{x, y, yaw}, done}
+	if moving {
+		v.args = append(v.args, DriveTime.Seconds())
+	}
 	m.wheels.mu.Lock()
 	if _, busy := m.wheels.waiting[r.Name]; busy {
 		m.wheels.waiting[r.Name] = v
 		m.wheels.mu.Unlock()
-		m.graph.driven(r.Name, m, x != 0 || y != 0 || yaw != 0)
+		m.graph.driven(r.Name, m, moving)
 		return nil
 	}
 	if m.wheels.waiting == nil {
@@ -56,7 +61,7 @@ func (m *Member) Drive(ctx context.Context, r *Robot, twist ros.Message, done at
 	m.wheels.mu.Unlock()
 	err := m.send(ctx, r.Name, v)
 	if err == nil {
-		m.graph.driven(r.Name, m, x != 0 || y != 0 || yaw != 0)
+		m.graph.driven(r.Name, m, moving)
 	}
 	return err
 }
@@ -97,44 +102,20 @@ func (m *Member) next(robot string) *velocity {
 func (g *Graph) driven(robot string, by *Member, moving bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d := g.drives[robot]
-	switch {
-	case g.closed:
-	case !moving:
-		if d != nil {
-			d.timer.Stop()
-			delete(g.drives, robot)
-		}
-	case d == nil:
-		d = &drive{by: by}
-		d.timer = time.AfterFunc(DriveTime, func() { g.late(robot, d) })
-		g.drives[robot] = d
-	default:
-		d.by = by
-		d.timer.Reset(DriveTime)
+	if moving {
+		g.drives[robot] = drive{by, time.Now().Add(DriveTime)}
+	} else {
+		delete(g.drives, robot)
 	}
-}
-
-// late stops a robot of whose driver nothing was heard.
-func (g *Graph) late(robot string, d *drive) {
-	g.mu.Lock()
-	if g.drives[robot] != d || g.closed {
-		g.mu.Unlock()
-		return
-	}
-	delete(g.drives, robot)
-	g.running.Add(1)
-	g.mu.Unlock()
-	g.stop(robot, d.by.Grant)
 }
 
 // Halt stops a robot, if the member drives it: behind the velocities that it has
 // sent.
 func (m *Member) Halt(ctx context.Context, r *Robot) {
 	m.graph.mu.Lock()
-	d := m.graph.drives[r.Name]
+	by := m.graph.drives[r.Name].by
 	m.graph.mu.Unlock()
-	if d != nil && d.by == m {
+	if by == m {
 		_ = m.Drive(ctx, r, nil, func(any, error) {}) // if it cannot be sent, the robot stops as when nothing is heard
 	}
 }
@@ -144,13 +125,13 @@ func (m *Member) stopAll() {
 	g := m.graph
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	now := time.Now()
 	for name, d := range g.drives {
 		if d.by != m {
 			continue
 		}
-		d.timer.Stop()
 		delete(g.drives, name)
-		if !g.closed {
+		if !g.closed && now.Before(d.until) {
 			g.running.Add(1)
 			go g.stop(name, m.Grant)
 		}
@@ -160,12 +141,13 @@ func (m *Member) stopAll() {
 // stopTime is how long a robot that is to stop is tried to reach.
 const stopTime = time.Second
 
-// stop stops a robot, whatever its driver's connection has become of.
+// stop stops a robot whose driver has gone. If it cannot, the robot stops when its
+// velocity's time is over.
 func (g *Graph) stop(robot string, grant attach.Grant) {
 	defer g.running.Done()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	if _, err := g.config.Broker.Command(ctx, grant, protocol.Command{Robot: robot, Name: "stop", TTL: stopTime.Seconds()}); err != nil {
-		g.log.Warn("a robot whose driver has gone was not stopped", slog.String("robot", robot), slog.Any("error", err))
+		g.log.Info("a robot whose driver has gone was not stopped at once", slog.String("robot", robot), slog.Any("error", err))
 	}
 }

@@ -52,7 +52,7 @@ type Graph struct {
 	mu      sync.Mutex
 	members map[*Member]struct{}
 	truths  map[string]*truth // by robot
-	drives  map[string]*drive
+	drives  map[string]drive  // by robot
 	closed  bool
 	running sync.WaitGroup
 	context context.Context // ends with Run
@@ -77,7 +77,7 @@ func New(c Config) *Graph {
 	}
 	g := &Graph{
 		config: c, log: c.Logger, numbers: map[string]int{}, probed: map[string]bool{}, starts: map[string]*player.Pose{}, plans: map[string]*Plan{},
-		members: map[*Member]struct{}{}, truths: map[string]*truth{}, drives: map[string]*drive{}, joined: make(chan struct{}, 1),
+		members: map[*Member]struct{}{}, truths: map[string]*truth{}, drives: map[string]drive{}, joined: make(chan struct{}, 1),
 	}
 	g.started = Now()
 	g.context, g.cancel = context.WithCancel(context.Background())
@@ -119,9 +119,6 @@ func (g *Graph) Run(ctx context.Context) error {
 func (g *Graph) close() {
 	g.mu.Lock()
 	g.closed = true
-	for _, d := range g.drives {
-		d.timer.Stop()
-	}
 	g.mu.Unlock()
 	g.cancel()
 	g.running.Wait()

@@ -145,8 +145,8 @@ func twist(x float64) ros.Message { return ros.Message{"linear": ros.Message{"x"
 
 func ignored(any, error) {}
 
-// TestDrive: a robot stops when nothing was heard for a while of who drove it last,
-// and when that one leaves.
+// TestDrive: a velocity has an end, and a robot stops when who drove it last leaves
+// before that.
 func TestDrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := &commanded{}
@@ -170,25 +170,22 @@ func TestDrive(t *testing.T) {
 			}
 		}
 		drive(a, 0.5)
-		time.Sleep(DriveTime - time.Millisecond)
-		drive(a, 0.6)
-		time.Sleep(DriveTime - time.Millisecond)
-		expect("r0 velocity [0.5 0 0]", "r0 velocity [0.6 0 0]")
-		time.Sleep(2 * time.Millisecond)
-		expect("r0 stop []")
-		drive(a, 0.5)
 		drive(a, 0) // it stands: there is nothing to stop
-		time.Sleep(2 * DriveTime)
-		expect("r0 velocity [0.5 0 0]", "r0 velocity [0 0 0]")
+		expect("r0 velocity [0.5 0 0 1.5]", "r0 velocity [0 0 0]")
 		drive(a, 0.5)
 		drive(b, 0.7)
 		a.Leave()
-		expect("r0 velocity [0.5 0 0]", "r0 velocity [0.7 0 0]")
+		expect("r0 velocity [0.5 0 0 1.5]", "r0 velocity [0.7 0 0 1.5]")
 		b.Halt(ctx, r)
 		expect("r0 velocity [0 0 0]")
 		drive(b, 0.7)
 		b.Leave()
-		expect("r0 velocity [0.7 0 0]", "r0 stop []")
+		expect("r0 velocity [0.7 0 0 1.5]", "r0 stop []")
+		c := g.Join(ctx, &driver{broker: broker})
+		drive(c, 0.7)
+		time.Sleep(DriveTime) // it stops by itself
+		c.Leave()
+		expect("r0 velocity [0.7 0 0 1.5]")
 		if err := b.Drive(ctx, r, ros.Message{"linear": ros.Message{"x": nan()}}, ignored); err == nil {
 			t.Error("a velocity that is no number was taken")
 		}
@@ -216,7 +213,7 @@ func TestNewestVelocity(t *testing.T) {
 	}
 	(<-conn.held)(nil, nil)
 	(<-conn.held)(nil, nil)
-	if got, want := broker.took(), []string{"r0 velocity [1 0 0]", "r0 velocity [4 0 0]"}; !slices.Equal(got, want) {
+	if got, want := broker.took(), []string{"r0 velocity [1 0 0 1.5]", "r0 velocity [4 0 0 1.5]"}; !slices.Equal(got, want) {
 		t.Errorf("the robot was told %q, expected %q", got, want)
 	}
 	g.close()
