@@ -124,17 +124,6 @@ func (g *Graph) close() {
 	g.running.Wait()
 }
 
-// begin reports whether something may be begun, which calls running.Done.
-func (g *Graph) begin() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return false
-	}
-	g.running.Add(1)
-	return true
-}
-
 func (g *Graph) watched() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

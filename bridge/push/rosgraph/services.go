@@ -2,7 +2,6 @@ package rosgraph
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"callboard/bridge/push/ros"
@@ -125,9 +124,4 @@ func staticMap(p *Plan) func(context.Context, *Member, ros.Message, Response) er
 		}, nil)
 		return nil
 	}
-}
-
-// Refused is the error of a service that there is not.
-func Refused(service string) error {
-	return &protocol.Problem{Code: protocol.NotFound, Message: fmt.Sprintf("Service %s does not exist", service)}
 }

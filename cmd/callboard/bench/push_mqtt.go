@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"callboard/bridge/benchtest"
-	"callboard/cmd/callboard/bench/network"
 
 	"github.com/gorilla/websocket"
 )
@@ -43,11 +42,11 @@ const listenWithin = 10 * time.Second
 
 // startMosquitto starts mosquitto with nothing on but what is measured.
 func startMosquitto(ctx context.Context, path, dir string) (*mosquitto, error) {
-	address, err := network.FreeAddress()
+	address, err := benchtest.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	webSockets, err := network.FreeAddress()
+	webSockets, err := benchtest.FreeAddress()
 	if err != nil {
 		return nil, err
 	}

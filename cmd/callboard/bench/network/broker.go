@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"callboard/bridge/benchtest"
 )
 
 // Broker is a broker in a process of its own. Its methods are for one
@@ -51,7 +52,7 @@ func (b *Broker) Start(ctx context.Context) error {
 
 func (b *Broker) try() error {
 	var err error
-	if b.links, err = FreeAddress(); err != nil {
+	if b.links, err = benchtest.FreeAddress(); err != nil {
 		return err
 	}
 	for _, j := range b.network.neighbours(b.index) {
@@ -184,14 +185,4 @@ func (b *Broker) reap() {
 	_ = b.process.Wait() // it was told to end
 	close(b.ended)
 	b.process = nil
-}
-
-// FreeAddress returns an address that nothing listens on at present.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
