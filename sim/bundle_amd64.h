@@ -82,14 +82,14 @@
 #define CELLU Y2
 #define CELLV Y3
 #define REGION Y4
-#define PLACE \
-	VCVTTPD2DQ U, CELLU; \
-	VCVTTPD2DQ V, CELLV; \
-	VPADDD     MINUS1, CELLU, K1, CELLU; \
-	VPADDD     MINUS1, CELLV, K2, CELLV; \
-	VPSRAD     $5, CELLU, REGION; \
-	VPSRAD     $5, CELLV, Y5; \
-	VPMULLD    bundle_strideU(BX), REGION, REGION; \
-	VPMULLD    bundle_strideV(BX), Y5, Y5; \
-	VPADDD     REGION, Y5, REGION; \
-	VPADDD     bundle_origin(BX), REGION, REGION
+#define PLACE(u, v, cellU, cellV, region, tmp) \
+	VCVTTPD2DQ u, cellU; \
+	VCVTTPD2DQ v, cellV; \
+	VPADDD     MINUS1, cellU, K1, cellU; \
+	VPADDD     MINUS1, cellV, K2, cellV; \
+	VPSRAD     $5, cellU, region; \
+	VPSRAD     $5, cellV, tmp; \
+	VPMULLD    bundle_strideU(BX), region, region; \
+	VPMULLD    bundle_strideV(BX), tmp, tmp; \
+	VPADDD     region, tmp, region; \
+	VPADDD     bundle_origin(BX), region, region

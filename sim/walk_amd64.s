@@ -44,7 +44,7 @@ bundle:
 	VMOVDQU32 64(R11), Z11
 
 	// K4 is what is in empty regions, K5 what is in others.
-	PLACE
+	PLACE(U, V, CELLU, CELLV, REGION, Y5)
 	TESTL      R12, R12
 	JEQ        large
 	VPSRLD     $5, REGION, Y6
@@ -75,7 +75,8 @@ jump:
 	VPADDD    C1, Y9, Y9
 	VPADDD    C1, Y9, K2, Y9
 	VCVTDQ2PD Y9, Z9                         // upV
-	VCVTDQ2PD LEFT, Z7                       // left
+	VCVTDQ2PD LEFT, Z7
+	VMOVAPD   Z7, Z25                        // left
 	VSUBPD    U, Z8, Z22                     // toU
 	VSUBPD    V, Z9, Z23                     // toV
 	VMOVUPD   bundle_run(BX), Z12
@@ -96,14 +97,12 @@ leap:
 	VCMPPD      LESS, Z19, Z18, K0
 	KORB        K0, K3, K3
 	VMINPD      Z18, Z19, Z22
-	VSUBPD      Z22, Z7, K4, Z7
-	VRNDSCALEPD $11, Z7, Z7                  // towards 0
+	VSUBPD      Z22, Z25, Z25
+	VRNDSCALEPD $11, Z25, Z25                // towards 0
 	VSUBPD      Z22, Z18, Z18
 	VSUBPD      Z22, Z19, Z19
-	VBLENDMPD   Z8, Z17, K3, Z23
-	VMOVAPD     Z23, K4, U
-	VBLENDMPD   Z16, Z9, K3, Z23
-	VMOVAPD     Z23, K4, V
+	VBLENDMPD   Z8, Z17, K3, Z22             // u
+	VBLENDMPD   Z16, Z9, K3, Z23             // v
 	VMOVAPD     Z20, K3, Z18
 	VADDPD      SIDE, Z8, K3, Z8
 	VADDPD      Z15, Z16, K3, Z16
@@ -111,23 +110,31 @@ leap:
 	VMOVAPD     Z21, K3, Z19
 	VADDPD      Z14, Z17, K3, Z17
 	VADDPD      SIDE, Z9, K3, Z9
-	VPXORD      Z23, Z23, Z23
-	VCMPPD      $14, Z23, Z7, K4, K4         // left > 0
-	PLACE
+	VMOVAPD     Z22, K4, U
+	VMOVAPD     Z23, K4, V
+	VMOVAPD     Z25, K4, Z7
+	VPXORD      Z6, Z6, Z6
+	VCMPPD      $14, Z6, Z25, K0             // left > 0
+	PLACE(Z22, Z23, Y12, Y13, Y22, Y5)
+	VMOVDQA32   Y12, K4, CELLU
+	VMOVDQA32   Y13, K4, CELLV
+	VMOVDQA32   Y22, K4, REGION
+	KANDB       K0, K4, K4
 	TESTL       R12, R12
 	JEQ         larger
-	VPSRLD      $5, REGION, Y6
+	VPSRLD      $5, Y22, Y6
 	VPERMI2D    Z11, Z10, Z6
-	VPRORVD     REGION, Y6, Y6
-	VPTESTMD    C1, Y6, K4, K3
-	KORB        K3, K5, K5
+	VPRORVD     Y22, Y6, Y6
+	VPTESTMD    C1, Y6, K3
+	KANDB       K3, K4, K0
+	KORB        K0, K5, K5
 	KANDNB      K4, K3, K4
 	KORTESTB    K4, K4
 	JNZ         leap
 	JMP         there
 
 larger:
-	VPMINUD.BCST field_last(R10), REGION, Y6
+	VPMINUD.BCST field_last(R10), Y22, Y6
 	KMOVB       K4, K3
 	VPGATHERDD  (SI)(Y6*4), K3, Y5
 	VPTESTMD    Y5, Y5, K4, K3
