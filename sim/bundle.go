@@ -1,5 +1,7 @@
 package sim
 
+import "math/bits"
+
 // lanes is how many rays a bundle has.
 const lanes = 8
 
@@ -10,7 +12,8 @@ type bundle struct {
 	rise, run     [lanes]float64
 	perDu, perDv  [lanes]float64 // 1/du, 1/max(dv, 1)
 	per, from     [lanes]float64 // from: where the ray began, on the axis that is measured
-	ranges        [lanes]float64 // m; until something is hit the length
+	ranges        [lanes]float64 // m
+	returned      [lanes]float64 // ranger_return of what was hit; 0: nothing
 	left, balance [lanes]int32
 	du, dv        [lanes]int32
 	gait          [lanes]int32 // steps along u between two along v, or one less
@@ -18,13 +21,14 @@ type bundle struct {
 	// Region u, v has its place in the window at origin + u*strideU + v*strideV.
 	strideU, strideV, origin [lanes]int32
 
-	hit   [lanes]int32 // the slot of what was hit; 0: nothing
-	place [lanes]int32 // of its region in the window
-	cell  [lanes]int32 // in the region: v*32 + u
+	// Where something was hit: the place of the region in the window, and the cell
+	// in it, (place*32 + v)*32 + u.
+	at [lanes]int32
 
-	// By bits of lanes: those not at their ends; those whose u is y; those that
-	// are turned round.
-	going, steep, mirrorU, mirrorV uint8
+	// By bits of lanes: those not at their ends; those that have hit something, and
+	// what it returns depends on the cell; those whose u is y; those that are turned
+	// round.
+	going, hits, mixed, steep, mirrorU, mirrorV uint8
 }
 
 // field is what bundles go through.
@@ -32,7 +36,7 @@ type field struct {
 	slots   *int32
 	heads   *head
 	full    *[side]uint32
-	marks   *marks
+	marks   *seen
 	x, y    float64 // where rays start, cells
 	reach   float64 // cells
 	length  float64 // m
@@ -72,12 +76,10 @@ func (c *caster) together(own *root, ranges, returned []float64) bool {
 		b := &bundles[i]
 		at := i * lanes
 		copy(ranges[at:], b.ranges[:])
-		for j, slot := range b.hit[:min(lanes, len(ranges)-at)] {
-			ret := s.ret[slot/slotUnit]
-			if ret != ret {
-				ret = c.ret(b, j)
-			}
-			returned[at+j] = ret
+		copy(returned[at:], b.returned[:])
+		for mixed := b.mixed; mixed != 0; mixed &= mixed - 1 {
+			lane := bits.TrailingZeros8(mixed)
+			returned[at+lane] = c.ret(b, lane)
 		}
 	}
 	return true
@@ -101,14 +103,14 @@ func (c *caster) bundle(f *field, n int) []bundle {
 // ret returns the ranger_return of what a lane's ray hit in a region in which it
 // depends on the cell.
 func (c *caster) ret(b *bundle, lane int) float64 {
-	u, v := b.cell[lane]&regionMask, b.cell[lane]>>regionBits
+	u, v := b.at[lane]&regionMask, b.at[lane]>>regionBits&regionMask
 	if b.mirrorU>>lane&1 != 0 {
 		u = regionMask - u
 	}
 	if b.mirrorV>>lane&1 != 0 {
 		v = regionMask - v
 	}
-	w, place := &c.window, b.place[lane]
+	w, place := &c.window, b.at[lane]>>(2*regionBits)
 	x, y := w.x+place%w.width, w.y+place/w.width
 	s := c.grid.super(x>>superBits, y>>superBits)
 	return float64(c.earliest(&s.regions[y&regionMask<<superBits|x&regionMask], int32(b.steep>>lane&1), u, v).ret)

@@ -26,6 +26,7 @@
 #define ATMOST $2
 #define ATLEAST $5
 #define ABOVE $6
+#define UNORDERED $3
 
 // QUOTIENT sets q to num / den without its fraction, for integers from 0 on. per
 // is 1 / den. By the half in (num + 1/2) * per, what float64 are off by is too

@@ -42,8 +42,9 @@ type grid struct {
 	spare *tile  // a list of unused tiles
 	drawn uint64 // outlines drawn so far
 
-	sights []*sight
-	scans  uint64 // by sights
+	sights  []*sight
+	scans   uint64    // by sights
+	changes [2]uint64 // of regions, by layer
 }
 
 // superregion is a square of 32 × 32 regions.
@@ -207,8 +208,8 @@ func (p *pen) in(x, y int32) *tile {
 	*t = p.tile
 	t.at, t.super, t.next = at, s, s.regions[at].tiles
 	s.regions[at].tiles = t
-	if s.change(at, t.layers); t.next == nil {
-		s.change(at, both) // it was empty
+	if p.grid.change(s, at, t.layers); t.next == nil {
+		p.grid.change(s, at, both) // it was empty
 		p.grid.widen(rx, ry, rx, ry)
 	}
 	s.drawn[0][at>>superBits] |= 1 << (at & regionMask)
@@ -232,22 +233,31 @@ func (p *pen) line(ax, ay, bx, by int32) {
 	balance := dy - dx
 	for n := dx + dy; n > 0; {
 		t := p.in(x, y)
-		for cx, cy := x&regionMask, y&regionMask; uint32(cx|cy) < side && n > 0; n-- {
-			t.lines[0][cy] |= 1 << uint(cx)
-			t.lines[1][cx] |= 1 << uint(cy)
-			t.used[0] |= 1 << uint(cy)
-			t.used[1] |= 1 << uint(cx)
-			if balance < 0 {
-				x += sx
-				cx += sx
-				balance += 2 * dy
-			} else {
-				y += sy
-				cy += sy
-				balance -= 2 * dx
-			}
-		}
+		fromX, fromY := x&regionMask, y&regionMask
+		var cx, cy int32
+		cx, cy, balance, n = t.mark(fromX, fromY, sx, sy, 2*dx, 2*dy, balance, n)
+		x, y = x+cx-fromX, y+cy-fromY
 	}
+}
+
+// mark marks the next n cells of a line as far as they are in the region, from x, y
+// in it. It returns where the line goes on. (A function by itself, so that all it
+// needs is in registers; and without a branch for which way the line goes on, which
+// of a slanted one cannot be foretold.)
+func (t *tile) mark(x, y, sx, sy int32, twiceDX, twiceDY, balance, n int64) (int32, int32, int64, int64) {
+	used := uint64(0) // rows, and columns above them
+	for ; uint32(x|y) < side && n > 0; n-- {
+		t.lines[0][y&regionMask] |= 1 << uint(x&regionMask)
+		t.lines[1][x&regionMask] |= 1 << uint(y&regionMask)
+		used |= 1<<uint(y&regionMask) | 1<<uint(x&regionMask+side)
+		along := balance >> 63 // -1: along x
+		x += sx & int32(along)
+		y += sy &^ int32(along)
+		balance += (twiceDX+twiceDY)&along - twiceDX
+	}
+	t.used[0] |= uint32(used)
+	t.used[1] |= uint32(used >> side)
+	return x, y, balance, n
 }
 
 // take returns a tile that is not in use.
@@ -273,9 +283,9 @@ func (g *grid) wipe(tiles []*tile) {
 		for *at != t {
 			at = &(*at).next
 		}
-		s.change(t.at, t.layers)
+		g.change(s, t.at, t.layers)
 		if *at = t.next; s.regions[t.at].tiles == nil {
-			s.change(t.at, both) // it is empty
+			g.change(s, t.at, both) // it is empty
 			s.drawn[0][t.at>>superBits] &^= 1 << (t.at & regionMask)
 			s.drawn[1][t.at&regionMask] &^= 1 << (t.at >> superBits)
 		}

@@ -98,9 +98,7 @@ TEXT ·setOut(SB), NOSPLIT, $0-32
 	VMOVAPD      U, Z2
 	VMOVAPD      V, K4, Z2
 	VMOVUPD      Z2, bundle_from(BX)
-	VBROADCASTSD field_length(SI), Z2
-	VMOVUPD      Z2, bundle_ranges(BX)
-	VMOVDQU32    ZERO, bundle_hit(BX)
+	MOVB         $0, bundle_hits(BX)
 
 	// strideU, strideV, origin
 	VPBROADCASTD field_width(SI), Y2

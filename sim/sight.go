@@ -17,15 +17,20 @@ type sight struct {
 
 // sheet is what is seen in a layer, by slot.
 type sheet struct {
-	marks []marks
-	ret   []float64 // ranger_return of all that is marked; NaN: it depends on the cell
+	marks []seen
 	free  []int32
+}
+
+// seen is what is seen of a region.
+type seen struct {
+	marks
+	ret float64 // ranger_return of all that is marked; NaN: it depends on the cell
 }
 
 // Slots are multiples of slotUnit, by which assembly code finds marks: so many
 // times 8 bytes are in one.
 const (
-	slotUnit  = 33
+	slotUnit  = 34
 	slotEmpty = 0 * slotUnit // of a region in which nothing is drawn
 	slotBlank = 1 * slotUnit // where nothing that is drawn is seen
 	slotEdge  = -1           // around a window
@@ -68,7 +73,7 @@ func (g *grid) sightAt(z float64) (int, bool) {
 	}
 	v := &sight{z: z, used: g.scans}
 	for i := range v.sheets {
-		v.sheets[i] = sheet{marks: make([]marks, firstSlot), ret: make([]float64, firstSlot)}
+		v.sheets[i] = sheet{marks: make([]seen, firstSlot)}
 	}
 	if len(g.sights) < maxSights {
 		g.sights = append(g.sights, v)
@@ -96,14 +101,14 @@ func (s *sheet) take() int32 {
 		s.free = s.free[:n-1]
 		return slot
 	}
-	s.marks, s.ret = append(s.marks, marks{}), append(s.ret, 0)
+	s.marks = append(s.marks, seen{})
 	return int32(len(s.marks)-1) * slotUnit
 }
 
 // gather sets the marks of a slot to what is seen of a region in a layer, but for
 // what is own. It reports whether that is anything.
 func (v *sight) gather(g *region, layer uint8, slot, own int32) bool {
-	s, n := &v.sheets[layerIndex(layer)], slot/slotUnit
+	all := &v.sheets[layerIndex(layer)].marks[slot/slotUnit]
 	found := false
 	for t := g.tiles; t != nil; t = t.next {
 		ret := float64(t.ret)
@@ -111,11 +116,11 @@ func (v *sight) gather(g *region, layer uint8, slot, own int32) bool {
 		case t.layers&layer == 0 || t.root == own || !v.sees(t):
 		case !found:
 			found = true
-			s.marks[n], s.ret[n] = t.marks, ret
+			*all = seen{t.marks, ret}
 		default:
-			s.marks[n].add(&t.marks)
-			if s.ret[n] != ret {
-				s.ret[n] = math.NaN()
+			all.add(&t.marks)
+			if all.ret != ret {
+				all.ret = math.NaN()
 			}
 		}
 	}
@@ -172,9 +177,10 @@ func (g *grid) print(sight int, s *superregion, layer uint8) *print {
 }
 
 // change notes that a region has other tiles than before in some layers.
-func (s *superregion) change(at uint16, layers uint8) {
+func (g *grid) change(s *superregion, at uint16, layers uint8) {
 	for i := range s.changed {
 		if layers>>i&1 != 0 {
+			g.changes[i]++
 			s.stale[i] = true
 			s.changed[i][at>>superBits] |= 1 << (at & regionMask)
 		}

@@ -298,6 +298,14 @@ missed:
 	KXORB K3, K3, K3
 
 move:
+	VMOVDQA32.Z M, K5, M
+	VMOVDQA32.Z N, K5, N
+	VPSLLD    $5, REGION, Y13
+	VPADDD    CELLV, N, Y14
+	VPADDD    Y14, Y13, Y13
+	VPSLLD    $5, Y13, Y13
+	VPADDD    CELLU, M, Y14
+	VPADDD    Y14, Y13, Y13                  // at
 	VPADDD    M, N, Y16
 	VPSUBD    Y16, LEFT, LEFT
 	VMOVDQU32 LEFT, bundle_left(BX)
@@ -313,25 +321,12 @@ move:
 	VADDPD    Z17, V, V
 	VMOVUPD   U, bundle_u(BX)
 	VMOVUPD   V, bundle_v(BX)
-	KANDB     K3, K5, K6
+	KANDB     K3, K5, K4
+	VMOVDQU32 Y13, K4, bundle_at(BX)
+	KMOVB     bundle_hits(BX), K6
+	KORB      K4, K6, K6
+	KMOVB     K6, bundle_hits(BX)
 	KANDNB    K5, K3, K5
-	KORTESTB  K6, K6
-	JZ        done
-
-	// result
-	VMOVDQU32   SLOT, K6, bundle_hit(BX)
-	VMOVDQU32   REGION, K6, bundle_place(BX)
-	VPADDD      CELLV, N, N
-	VPSLLD      $5, N, N
-	VPADDD      CELLU, M, M
-	VPADDD      M, N, M
-	VMOVDQU32   M, K6, bundle_cell(BX)
-	VPCMPD      EQUAL, DU, DV, K3
-	VMOVAPD     V, K3, U
-	VSUBPD      bundle_from(BX), U, U
-	VMULPD      bundle_per(BX), U, U
-	VMULPD.BCST field_perCell(R10), U, U
-	VMOVUPD     U, K6, bundle_ranges(BX)
 
 done:
 	KMOVB K5, bundle_going(BX)
@@ -344,5 +339,35 @@ next:
 	JNZ   bundle
 	TESTL DX, DX
 	JNZ   turn
+
+	// What has been hit, and how far away. Of each slot the ranger_return stands
+	// behind its marks.
+	VBROADCASTSD field_length(R10), Z20
+	VBROADCASTSD field_perCell(R10), Z21
+
+result:
+	KMOVB      bundle_hits(R8), K6
+	VPSRLD     $10, bundle_at(R8), Y4
+	KMOVB      K6, K3
+	VPXORD     SLOT, SLOT, SLOT
+	VPGATHERDD (SI)(Y4*4), K3, SLOT
+	KMOVB      K6, K3
+	VPXORD     Z5, Z5, Z5
+	VGATHERDPD marks__size(DI)(Y6*8), K3, Z5
+	VMOVUPD    Z5, bundle_returned(R8)
+	VCMPPD     UNORDERED, Z5, Z5, K3
+	KMOVB      K3, bundle_mixed(R8)
+	VMOVUPD    bundle_u(R8), U
+	VMOVDQU32  bundle_du(R8), DU
+	VPCMPD     EQUAL, bundle_dv(R8), DU, K3
+	VMOVUPD    bundle_v(R8), K3, U
+	VSUBPD     bundle_from(R8), U, U
+	VMULPD     bundle_per(R8), U, U
+	VMULPD     Z21, U, U
+	VBLENDMPD  U, Z20, K6, U
+	VMOVUPD    U, bundle_ranges(R8)
+	ADDQ       $bundle__size, R8
+	DECQ       R9
+	JNZ        result
 	VZEROUPPER
 	RET

@@ -16,6 +16,23 @@ type window struct {
 	// what is not empty, and width is 32.
 	small bool
 	full  [side]uint32
+
+	laid     laid
+	disowned []disowned
+}
+
+// disowned is what a place of a window was before a ranger's own tree was taken out.
+type disowned struct {
+	at, slot int32
+	head     head
+}
+
+// laid is what a window was laid for. As long as it is the same, so is the window.
+type laid struct {
+	sight                  *sight
+	layer                  uint8
+	changes                uint64 // of the layer's regions
+	fromX, fromY, toX, toY int32
 }
 
 // lay sets the window for the rays that are begun; false if it would be too large
@@ -25,8 +42,15 @@ func (c *caster) lay(sight int) bool {
 	// A ray gets a few cells farther than it reaches: its line is cut to whole
 	// cells, and its steps are beside it.
 	x, y, n := int32(c.x)>>regionBits, int32(c.y)>>regionBits, int32(c.reach+8)>>regionBits+1
-	fromX, toX := max(x-n, min(x, g.minX)), min(x+n, max(x, g.maxX))
-	fromY, toY := max(y-n, min(y, g.minY)), min(y+n, max(y, g.maxY))
+	fromX, fromY, toX, toY := min(x, g.minX), min(y, g.minY), max(x, g.maxX), max(y, g.maxY)
+	if width, height := toX-fromX+3, toY-fromY+3; max(width, height) > min(side, 2*n) {
+		fromX, fromY, toX, toY = max(x-n, fromX), max(y-n, fromY), min(x+n, toX), min(y+n, toY)
+	} // else many scans of a step share a window of all there is
+	l := laid{g.sights[sight], c.layer, g.changes[layerIndex(c.layer)], fromX, fromY, toX, toY}
+	if w.restore(); w.laid == l {
+		return true
+	}
+	w.laid = laid{}
 	w.x, w.y, w.columns, w.height = fromX-1, fromY-1, toX-fromX+3, toY-fromY+3
 	if w.columns > maxWindow || w.height > maxWindow || g.number == 0 {
 		return false
@@ -48,6 +72,7 @@ func (c *caster) lay(sight int) bool {
 		}
 	}
 	w.border()
+	w.laid = l
 	return true
 }
 
@@ -107,10 +132,19 @@ func (c *caster) disown(v *sight, own *root) bool {
 		if next == firstSlot {
 			return false
 		}
+		w.disowned = append(w.disowned, disowned{at, w.slots[at], w.heads[at]})
 		if w.slots[at], w.heads[at] = slotBlank, (head{}); v.gather(&t.super.regions[t.at], c.layer, next*slotUnit, own.index) {
 			w.slots[at], w.heads[at] = next*slotUnit, v.sheets[layerIndex(c.layer)].marks[next].used
 			next++
 		}
 	}
 	return true
+}
+
+// restore puts back what was taken out.
+func (w *window) restore() {
+	for _, d := range w.disowned {
+		w.slots[d.at], w.heads[d.at] = d.slot, d.head
+	}
+	w.disowned = w.disowned[:0]
 }

@@ -50,18 +50,8 @@ func (ws wanderers) drive() {
 
 func (w *wanderer) drive(scan []float64) {
 	n := len(scan)
-	right, left, ahead := avoidNever, avoidNever, avoidNever
-	for i, v := range scan {
-		switch {
-		case i > n/2:
-			left = min(left, v)
-		default:
-			right = min(right, v)
-		}
-		if i > n/3 && i < n-n/3 {
-			ahead = min(ahead, v)
-		}
-	}
+	half, third := min(n/2+1, n), min(n/3+1, n)
+	right, left, ahead := nearest(scan[:half]), nearest(scan[half:]), nearest(scan[third:max(third, n-n/3)])
 	stop := min(left, right) < avoidStop
 	if ahead >= avoidAhead && !stop && w.left == 0 {
 		w.base.SetVelocity(cruiseSpeed, 0, 0)
@@ -83,3 +73,14 @@ func (w *wanderer) drive(scan []float64) {
 
 // avoidNever is farther than anything is looked for.
 const avoidNever = 1e6
+
+// nearest returns the least range.
+func nearest(ranges []float64) float64 {
+	least := avoidNever
+	for _, v := range ranges {
+		if v < least {
+			least = v
+		}
+	}
+	return least
+}
