@@ -115,3 +115,6 @@ func FreeAddress() (string, error) {
 	defer l.Close()
 	return l.Addr().String(), nil
 }
+
+// PID is the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }

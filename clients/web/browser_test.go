@@ -31,7 +31,7 @@ const (
 )
 
 // browser starts a headless Chromium with a profile of its own.
-func browser(t *testing.T) context.Context {
+func browser(t testing.TB) context.Context {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -63,7 +63,7 @@ func browser(t *testing.T) context.Context {
 
 // page is the page in the browser's tab.
 type page struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
@@ -71,7 +71,7 @@ type page struct {
 }
 
 // open opens the page of a broker and waits until it is attached.
-func open(t *testing.T, browser context.Context, url string) *page {
+func open(t testing.TB, browser context.Context, url string) *page {
 	t.Helper()
 	p := visit(t, browser, url+"/")
 	p.look(1100, 640, 1, false)
@@ -82,7 +82,7 @@ func open(t *testing.T, browser context.Context, url string) *page {
 // visit opens any page. All tests share one tab, one after the other: a tab
 // costs more than most tests do, and each broker is an origin of its own, with
 // nothing stored.
-func visit(t *testing.T, browser context.Context, url string) *page {
+func visit(t testing.TB, browser context.Context, url string) *page {
 	t.Helper()
 	ctx, cancel := context.WithCancel(browser)
 	t.Cleanup(cancel) // of listening, not of the tab

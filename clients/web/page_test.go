@@ -62,6 +62,7 @@ func TestPage(t *testing.T) {
 		"a bounded list":                 testBounded,
 		"on a phone":                     testPhone,
 		"sensors where they sit":         testSensors,
+		"a crowd":                        testCrowd,
 		"a map of its own":               testViewer,
 		"a real broker killed":           testRealBroker,
 		"a replay in its world":          testReplay,
@@ -108,6 +109,45 @@ func testRobots(t *testing.T, chromium context.Context) {
 	p.until(`Math.hypot(callboard.map.x - callboard.robots[1].x, callboard.map.y - callboard.robots[1].y) < 0.05`)
 	p.run(chromedp.Focus(chromedp.CSS("#map")), chromedp.KeyEvent("0"))
 	p.until(fmt.Sprintf(`Math.abs(callboard.map.scale - %v) < 1e-9 && !callboard.map.following`, scale))
+}
+
+// testCrowd: of many robots each is drawn, and readings are asked for of those in
+// view; of the others a position now and then.
+func testCrowd(t *testing.T, chromium context.Context) {
+	var crew []robot
+	for i := range 150 {
+		crew = append(crew, robot{name: fmt.Sprintf("r%d", i), x: -5 + 0.7*float64(i%15), y: -3.5 + 0.7*float64(i/15), state: protocol.RobotUp})
+	}
+	b := newBroker(t, crew...)
+	p := open(t, chromium, b.server.URL)
+	b.wait("positions are asked for", func() bool { return b.viewer().conn != nil && b.viewer().subs["page.position"].Condition != "" })
+	b.step()
+	p.until(`callboard.robots.length === 150 && callboard.robots.every((r) => r.x !== undefined)`)
+	p.until(`document.querySelectorAll("#robots li").length === 150 && document.querySelector('#robots li[data-robot="r0"]').dataset.state === "up"`)
+	for _, layer := range []string{"trails", "names"} {
+		p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("#layer-%s").click(); 0`, layer)))
+	}
+	var last robot
+	b.do(func() { last = b.robots[149] })
+	p.seen("ink", last.x, last.y)
+	asked := func(what string, check func(near, others protocol.Subscription) bool) {
+		t.Helper()
+		b.wait(what, func() bool {
+			subs := b.viewer().subs
+			return check(subs["page.position"], subs["page.others"])
+		})
+	}
+	asked("all are in view", func(near, others protocol.Subscription) bool {
+		return len(near.Robots) == 0 && near.Condition != "" && others.Condition == ""
+	})
+	for range 4 {
+		p.click("#zoom-in")
+	}
+	asked("those in view, and the others seldom", func(near, others protocol.Subscription) bool {
+		return len(near.Robots) > 0 && len(near.Robots) < 75 && others.MinInterval == 5 && len(others.Robots) == 0
+	})
+	p.run(chromedp.Focus(chromedp.CSS("#map")), chromedp.KeyEvent("0"))
+	asked("all again", func(near, others protocol.Subscription) bool { return len(near.Robots) == 0 && others.Condition == "" })
 }
 
 // testSensors: scans and sonar beams are drawn from where the devices sit.

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T, configuration string) *benchtest.Process {
+func start(t testing.TB, configuration string) *benchtest.Process {
 	t.Helper()
 	p, err := benchtest.StartProcess(configuration, t.Output())
 	if err != nil {

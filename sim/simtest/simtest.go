@@ -18,7 +18,7 @@ import (
 
 // Wander serves robots of a bundled world who drive about until the test ends, so
 // many times as fast as real ones. It returns their addresses.
-func Wander(t *testing.T, speed float64, robots ...string) []string {
+func Wander(t testing.TB, speed float64, robots ...string) []string {
 	t.Helper()
 	open, name := worlds.Robots(len(robots))
 	return Serve(t, open, name, simdriver.Config{Speed: speed, Wander: true}, robots...)
@@ -26,7 +26,7 @@ func Wander(t *testing.T, speed float64, robots ...string) []string {
 
 // Serve serves robots of a world until the test ends, each at a port of its own. It
 // returns their addresses.
-func Serve(t *testing.T, open worldfile.Open, name string, how simdriver.Config, robots ...string) []string {
+func Serve(t testing.TB, open worldfile.Open, name string, how simdriver.Config, robots ...string) []string {
 	t.Helper()
 	file, problems := worldfile.Load(open, name)
 	if file == nil {

@@ -32,7 +32,7 @@ async function start() {
   const plans = new FloorPlans(() => map.refit());
   const network = new Network();
   const map = new WorldMap({ robots, theme, layers, plans, network });
-  const feed = new Feed({ client: viewer, robots, layers, changed: () => map.drawSoon() });
+  const feed = new Feed({ client: viewer, robots, layers, inView: () => map.inView, changed: () => map.draw() });
   const watches = new Watches({ client, store: watchStore });
   const composer = new Composer({ watches, connected: () => client.status.name === "attached" });
   const notices = new Notices({ client, watches, robots, map });
@@ -47,7 +47,7 @@ async function start() {
     try {
       robots.listed(await viewer.list("robots"));
       plans.refresh();
-      layers.note(feed.crowded ? "Many robots: scans of the selected one only." : "");
+      layers.note(feed.crowded ? "Many robots in view: scans and trail of the selected one only." : "");
     } catch (error) {
       if (viewer.status.name === "attached") console.warn("callboard: list of robots:", error.message);
     }

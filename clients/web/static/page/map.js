@@ -4,9 +4,12 @@ import { Camera } from "./camera.js";
 import { Gestures } from "./gestures.js";
 import { Box } from "./floorplan.js";
 import { compose } from "./mount.js";
-import { outline, traceOutline } from "./outline.js";
+import { leastOfMany, outline, traceOutline } from "./outline.js";
 import * as paint from "./paint.js";
+import { paintCrowd, paintCrowdMatches } from "./crowd.js";
 import { paintCoverage, paintNetwork } from "./coverage.js";
+
+const few = 60; // robots in view that are painted one by one, with trails and names
 
 /** The canvas: floor plan, robots, what they see. Draws only when something has changed. */
 export class WorldMap {
@@ -25,8 +28,8 @@ export class WorldMap {
   #following = false;
   #ghost = null; // a reading of the past: {scan, pose, colour}
   #frame = 0;
-  #soon = 0;
   #ratio = 1;
+  #inView = []; // names of robots, when it was painted last
   frames = 0;
 
   constructor({ robots, theme, layers, plans, network }) {
@@ -39,7 +42,7 @@ export class WorldMap {
     new ResizeObserver(() => this.#resize()).observe(this.#canvas);
     theme.on("change", () => { this.#underKey = ""; this.draw(); });
     layers.on("change", () => this.draw());
-    network.on("change", () => this.drawSoon());
+    network.on("change", () => this.draw());
     robots.on("list", throttled(200, () => this.#listed()));
     robots.on("select", (name) => this.#selected(name));
     byId("zoom-in").addEventListener("click", () => this.zoom(1.4));
@@ -59,10 +62,8 @@ export class WorldMap {
     if (!this.#frame) this.#frame = requestAnimationFrame((now) => this.#paint(now));
   }
 
-  /** Asks for a frame for what moves by itself: some 30 a second are plenty for that. */
-  drawSoon() {
-    if (!this.#soon) this.#soon = setTimeout(() => { this.#soon = 0; this.draw(); }, 20);
-  }
+  /** Names of the robots that are to be seen, or nearly. */
+  get inView() { return this.#inView; }
 
   pan(dx, dy) {
     this.#follow(false);
@@ -223,11 +224,23 @@ export class WorldMap {
     this.#paintUnder();
     c.setTransform(1, 0, 0, 1, 0, 0);
     c.drawImage(this.#under, 0, 0);
-    const robots = this.#shown.filter((r) => r.placed);
+    const robots = this.#robots.all.filter((r) => r.world === this.#world && r.placed);
     const networked = this.#paintNetwork(robots, now);
-    const busy = this.#paintRobots(robots, now) || networked;
+    const shown = this.#seen(robots, now);
+    const moving = shown.some(({ robot }) => robot.moving(now));
+    this.#inView = shown.map(({ robot }) => robot.name);
+    const glowing = this.#paintRobots(shown, now);
     paint.paintScale(c, this.#camera, this.#theme, this.#ratio);
-    if (busy) this.drawSoon();
+    if (networked || moving || glowing) this.draw();
+  }
+
+  /** Robots in view, or nearly: {robot, pose, o: outline}. */
+  #seen(robots, now) {
+    const camera = this.#camera;
+    const shown = robots.map((robot) => ({ robot, pose: robot.pose(now) })).filter(({ pose }) => camera.sees(pose.x, pose.y));
+    const least = shown.length > few ? leastOfMany : undefined;
+    for (const one of shown) one.o = outline(camera, one.robot.body, one.pose, least);
+    return shown;
   }
 
   #centre(now) {
@@ -259,26 +272,27 @@ export class WorldMap {
     return paintNetwork(c, camera, theme, ratio, { network, world, robots, selected: this.#robots.selected, now });
   }
 
-  /** Returns whether another frame is needed for what moves by itself. */
-  #paintRobots(robots, now) {
+  /** Returns whether a match still glows. */
+  #paintRobots(shown, now) {
     const [c, camera, theme, ratio] = [this.#context, this.#camera, this.#theme, this.#ratio];
-    const layers = this.#layers;
-    let busy = false;
-    if (layers.shows("trails")) for (const r of robots) paint.paintTrail(c, camera, theme, ratio, r);
-    for (const r of robots) this.#paintSenses(r, now);
+    const crowded = shown.length > few;
+    const selected = shown.find(({ robot }) => robot.name === this.#robots.selected);
+    const single = crowded ? (selected ? [selected] : []) : shown;
+    if (this.#layers.shows("trails")) for (const { robot } of single) paint.paintTrail(c, camera, theme, ratio, robot);
+    for (const { robot } of shown) this.#paintSenses(robot, now);
     this.#paintGhost();
-    for (const r of robots) {
-      const pose = r.pose(now);
-      const selected = r.name === this.#robots.selected;
-      busy = paint.paintMatches(c, camera, theme, ratio, r, pose, now) || r.moving(now) || busy;
-      paint.paintRobot(c, camera, theme, ratio, r, pose, selected);
+    let glowing = false;
+    if (crowded) {
+      glowing = paintCrowdMatches(c, theme, ratio, shown, now);
+      paintCrowd(c, theme, ratio, shown);
     }
-    const named = layers.shows("names") && (robots.length <= 60 || camera.scale > 30);
-    for (const r of robots) {
-      const selected = r.name === this.#robots.selected;
-      if (named || selected) paint.paintName(c, camera, theme, ratio, r, r.pose(now), selected);
+    for (const one of single) {
+      if (!crowded) glowing = paint.paintMatches(c, theme, ratio, one.robot, one.o, now) || glowing;
+      paint.paintRobot(c, theme, ratio, one.robot, one.o, one === selected);
     }
-    return busy;
+    const named = this.#layers.shows("names") ? single : selected ? [selected] : [];
+    for (const one of named) paint.paintName(c, theme, ratio, one.robot, one.o, one === selected);
+    return glowing;
   }
 
   #paintSenses(robot, now) {

@@ -77,7 +77,7 @@ export class Notices {
     const now = performance.now();
     const robot = this.#robots.know(notification.robot);
     for (const { watch, state } of matches) if (state !== false) robot.matched(watch.id, watch.colour, now);
-    this.#map.drawSoon();
+    this.#map.draw();
     const pose = robot.poseAt(notification.time);
     this.#add({ kind: "notification", at: Date.now(), robot: notification.robot, time: notification.time, notification, matches, pose });
   }

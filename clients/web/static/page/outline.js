@@ -2,16 +2,18 @@
 import { compose } from "./mount.js";
 
 const radius = 0.22; // m, of a robot whose size is not known
-const least = 12; // px that the longer side has, however far away
+const least = 12; // px that the longer side has at least, however far away
+export const leastOfMany = 8; // px, where many stand beside each other
 
 /**
  * A rounded rectangle in CSS pixels: its centre, heading (rad, y down), sides,
  * corners, and how far it reaches around the centre.
  * @param {import("./mount.js").Mount | null} body its centre and size; null: a disc about the point it turns on
+ * @param {number} atLeast px that the longer side has at least
  */
-export function outline(camera, body, pose) {
+export function outline(camera, body, pose, atLeast = least) {
   const { length, width } = body ?? { length: 2 * radius, width: 2 * radius };
-  const scale = Math.max(camera.scale, least / Math.max(length, width));
+  const scale = Math.max(camera.scale, atLeast / Math.max(length, width));
   const at = body ? compose(pose, body) : pose;
   const [x, y] = camera.toScreen(pose.x, pose.y);
   const side = Math.min(length, width) * scale;

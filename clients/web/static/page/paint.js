@@ -3,11 +3,11 @@
  * draw; colours come from the theme. Metres where the camera is applied,
  * CSS pixels elsewhere.
  */
-import { outline, traceOutline } from "./outline.js";
+import { traceOutline } from "./outline.js";
 
 const tau = 2 * Math.PI;
 const stale = 3000; // ms after which a scan is not shown any more
-const flash = 900; // ms that a match glows
+export const flash = 900; // ms that a match glows
 
 export function paintGrid(c, camera, theme, ratio) {
   const [left, top] = camera.toWorld(0, 0);
@@ -123,8 +123,7 @@ export function paintSonar(c, camera, theme, ratio, sonar, pose, elements) {
   c.globalAlpha = 1;
 }
 
-export function paintRobot(c, camera, theme, ratio, robot, pose, selected) {
-  const o = outline(camera, robot.body, pose);
+export function paintRobot(c, theme, ratio, robot, o, selected) {
   const ink = robot.away ? theme["ink-3"] : selected ? theme.accent : theme.ink;
   traceOutline(c, o, ratio);
   c.lineWidth = 1.5;
@@ -156,8 +155,7 @@ export function paintRobot(c, camera, theme, ratio, robot, pose, selected) {
 }
 
 /** Rings in the subscriptions' colours around a robot that matched. Returns whether any still glows. */
-export function paintMatches(c, camera, theme, ratio, robot, pose, now) {
-  const { x, y, reach } = outline(camera, robot.body, pose);
+export function paintMatches(c, theme, ratio, robot, { x, y, reach }, now) {
   let glows = false;
   let ring = 0;
   c.setTransform(ratio, 0, 0, ratio, ratio * x, ratio * y);
@@ -187,8 +185,7 @@ export function paintMatches(c, camera, theme, ratio, robot, pose, now) {
   return glows;
 }
 
-export function paintName(c, camera, theme, ratio, robot, pose, selected) {
-  const { x, y: centre, reach } = outline(camera, robot.body, pose);
+export function paintName(c, theme, ratio, robot, { x, y: centre, reach }, selected) {
   const below = centre + reach + 13 + 4 * robot.matches.size; // clear of the rings
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
   c.font = `${selected ? 600 : 500} 11px ${theme.font}`;

@@ -66,6 +66,7 @@ export class Robot {
     const { x, y, yaw } = reading;
     if (![x, y, yaw].every(Number.isFinite)) return;
     const last = this.poses[this.poses.length - 1];
+    if (last?.time === time) return; // two subscriptions had it
     const jumped = !last || time < last.time || Math.hypot(x - last.x, y - last.y) > jump;
     if (jumped) {
       this.poses = [];

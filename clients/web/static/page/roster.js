@@ -2,13 +2,17 @@ import { byId, h, setText, throttled } from "./dom.js";
 import { clock, degrees, fixed, plural } from "./format.js";
 
 const overflowShown = 10_000; // ms
+const byName = new Intl.Collator("en", { numeric: true });
 
 /** The list of robots: state, pose; one can be selected. */
 export class Roster {
   #robots;
   #watch;
   #list = byId("robots");
-  #rows = new Map(); // name → parts
+  #rows = new Map(); // name → parts, in the list's order
+  #chosen = null; // the selected robot's row
+  #inView = new Set(); // rows that are to be seen, or nearly: only they are kept up to date
+  #scrolled = new IntersectionObserver((entries) => this.#scroll(entries), { rootMargin: "200px" });
 
   /** @param {{robots: object, watch: function}} parts watch(name): subscribe for one robot */
   constructor({ robots, watch }) {
@@ -23,20 +27,40 @@ export class Roster {
   }
 
   #arrange() {
-    const robots = this.#robots.all.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
-    for (const [name, row] of this.#rows) {
-      if (this.#robots.get(name)) continue;
-      row.item.remove();
-      this.#rows.delete(name);
-    }
-    robots.forEach((robot, i) => {
-      if (!this.#rows.has(robot.name)) this.#rows.set(robot.name, this.#make(robot));
-      const { item } = this.#rows.get(robot.name);
-      if (this.#list.children[i] !== item) this.#list.insertBefore(item, this.#list.children[i] ?? null);
-    });
+    const robots = this.#robots.all;
+    if (robots.length !== this.#rows.size || robots.some((r) => !this.#rows.has(r.name))) this.#order(robots);
     byId("robots-empty").hidden = robots.length > 0;
     this.#update();
     this.#select();
+  }
+
+  /** Makes rows for new robots, takes away those of robots that are gone. */
+  #order(robots) {
+    const before = this.#rows;
+    this.#rows = new Map();
+    for (const robot of robots.sort((a, b) => byName.compare(a.name, b.name))) {
+      this.#rows.set(robot.name, before.get(robot.name) ?? this.#make(robot));
+      before.delete(robot.name);
+    }
+    for (const row of before.values()) {
+      this.#scrolled.unobserve(row.item);
+      this.#inView.delete(row);
+      row.item.remove();
+    }
+    let next = this.#list.firstChild;
+    for (const { item } of this.#rows.values()) {
+      if (item === next) next = next.nextSibling;
+      else this.#list.insertBefore(item, next);
+    }
+  }
+
+  #scroll(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const row = this.#rows.get(target.dataset.robot);
+      if (isIntersecting && row) this.#inView.add(row);
+      else this.#inView.delete(row);
+    }
+    this.#update();
   }
 
   #make(robot) {
@@ -45,19 +69,19 @@ export class Roster {
     const button = h("button", { type: "button", class: "robot", "aria-pressed": "false", onclick: () => this.#robots.select(this.#robots.selected === name ? null : name) },
       parts.state, h("span", { class: "name" }, name), parts.note, parts.pose);
     const item = h("li", { "data-robot": name }, button, parts.more);
-    return { item, button, ...parts };
+    this.#scrolled.observe(item);
+    return { name, item, button, ...parts };
   }
 
   #update() {
-    for (const robot of this.#robots.all) {
-      const row = this.#rows.get(robot.name);
-      if (row) this.#describe(robot, row);
-    }
+    for (const row of this.#inView) this.#describe(row);
     const away = this.#robots.all.filter((r) => r.away).length;
     setText(byId("robots-count"), this.#robots.size ? `${this.#robots.size}${away ? `, ${away} away` : ""}` : "");
   }
 
-  #describe(robot, row) {
+  #describe(row) {
+    const robot = this.#robots.get(row.name);
+    if (!robot) return; // until the list is arranged anew
     const p = robot.position;
     const overflown = Date.now() - robot.overflowAt < overflowShown;
     row.item.dataset.state = robot.away ? "away" : overflown ? "overflow" : robot.state === "up" || robot.placed ? "up" : "unknown";
@@ -67,12 +91,15 @@ export class Roster {
   }
 
   #select() {
-    for (const [name, row] of this.#rows) {
-      const selected = name === this.#robots.selected;
-      row.button.setAttribute("aria-pressed", String(selected));
-      if (!selected) row.more.replaceChildren();
-      else this.#about(this.#robots.get(name), row);
+    const { selected } = this.#robots;
+    const row = this.#rows.get(selected) ?? null;
+    if (row !== this.#chosen) {
+      this.#chosen?.button.setAttribute("aria-pressed", "false");
+      this.#chosen?.more.replaceChildren();
+      row?.button.setAttribute("aria-pressed", "true");
+      this.#chosen = row;
     }
+    if (row) this.#about(this.#robots.get(selected), row);
   }
 
   #about(robot, row) {
