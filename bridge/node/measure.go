@@ -37,6 +37,7 @@ var (
 		counter("sessions_forgotten", "Sessions whose client did not come back.", func(s *overlay.Stats) uint64 { return s.Forgotten }),
 		counter("fetches", "Hand-overs begun here, of one key each.", func(s *overlay.Stats) uint64 { return s.Fetches }),
 		counter("renewals", "Keys subscribed anew, all the way to their source: a lost way, or a gap that stayed.", func(s *overlay.Stats) uint64 { return s.Renewals }),
+		counter("improved", "Keys subscribed along a better path: their way up had been dearer than it for some time.", func(s *overlay.Stats) uint64 { return s.Improved }),
 		counter("resent", "Notifications that this source broker sent again.", func(s *overlay.Stats) uint64 { return s.Resent }),
 		counter("expired", "Routes that nobody refreshed.", func(s *overlay.Stats) uint64 { return s.Expired }),
 		counter("uncounted", "Messages and records that were not taken: they had numbers that nobody can have counted to.", func(s *overlay.Stats) uint64 { return s.Uncounted }),

@@ -18,6 +18,8 @@ type far struct {
 	ends    int    // at how many periods' ends it was the same
 	stored  bool   // it comes from the store, and was not renewed since: a newer set than the stored one may be known
 	renewed Instant
+	exact   bool // the way up is the one that this edge has asked for, up to the source
+	dear    int  // at how many periods' ends it was dearer than the best path (H4)
 }
 
 // sessionOf returns the session of a key's client here.
@@ -45,7 +47,7 @@ func (b *edge) inboxOf(k Key) *inbox {
 func (b *edge) newFar(s *session, k Key, num uint64) *inbox {
 	b.lastHandle++
 	in := b.emptyInbox(s, k, num)
-	in.handle, in.far = b.lastHandle, &far{}
+	in.handle, in.far = b.lastHandle, &far{exact: num == 0}
 	b.far[in.handle] = in
 	b.usage.keys++
 	b.addInbox(s, in)
@@ -139,7 +141,7 @@ func (b *edge) renew(in *inbox) {
 	if len(in.far.held) > 0 {
 		missing.To = in.far.held[0].From - 1
 	}
-	in.far.open, in.far.renewed = 0, b.period
+	in.far.open, in.far.renewed, in.far.exact = 0, b.period, true
 	b.network.subscribe(&SubscribeMessage{Key: in.key, Epoch: s.epoch, Num: in.buf.last, Known: in.known(), Hash: s.hash, Set: s.whole(), Missing: missing})
 }
 
@@ -318,6 +320,10 @@ func (b *edge) refreshKeys(s *session) {
 		r := b.network.routeOf(in.key)
 		if r == nil || r.up == "" || missing && f.ends >= 3 {
 			b.renew(in)
+			continue
+		}
+		if b.tooDear(in, r) {
+			b.improve(in)
 			continue
 		}
 		b.network.tell(r.up, &RefreshMessage{Key: in.key, Epoch: r.epoch, Num: in.buf.num, Known: max(r.known, in.known())})

@@ -180,7 +180,16 @@ type RunFailed struct {
 type LinkUp struct {
 	Neighbour BrokerID
 	Session   uint64 // the runtime's number, never one twice in a process
+	Cost      Cost   // of the link as this end has it; 0: CostOne, and it stays so
 	Foreign   bool   // a broker with this one's id has been the neighbour's, and this one does not know all that it gave: what is numbered here ends by gone, for edges behind the neighbour
+}
+
+// LinkCost says that a session's link costs something else from now on. Who is told
+// of it, and how often, is the runtime's to bound.
+type LinkCost struct {
+	Neighbour BrokerID
+	Session   uint64
+	Cost      Cost
 }
 
 // LinkDown says that the session has ended. What it carried and had not
@@ -282,5 +291,7 @@ func (*RunFailed) input() {}
 func (*LinkUp) input() {}
 
 func (*LinkDown) input() {}
+
+func (*LinkCost) input() {}
 
 func (*FrameReceived) input() {}

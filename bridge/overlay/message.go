@@ -1,6 +1,10 @@
 package overlay
 
-import "callboard/subscribe/protocol"
+import (
+	"slices"
+
+	"callboard/subscribe/protocol"
+)
 
 // Message is what one broker tells another. The types of this file are all
 // there are. What a message points to is shared with the
@@ -173,6 +177,24 @@ type LinkState struct {
 	Number     uint64
 	Neighbours []BrokerID // whose links are up, sorted
 	URL        string     // where clients reach the broker; "": not told
+	Costs      []Cost     // of the links, in the order of Neighbours; none: each is CostOne
+}
+
+// Cost is what a link costs: how many sendings a message takes over it (H2), in
+// quarters.
+type Cost uint64
+
+// CostOne is the cost of a link that loses nothing, the least that there is; MaxCost
+// is the highest.
+const (
+	CostOne Cost = 4
+	MaxCost Cost = 100 * CostOne
+)
+
+// costsRight reports whether a link state has a cost for each of its links, or none.
+func (s *LinkState) costsRight() bool {
+	return len(s.Costs) == 0 || len(s.Costs) == len(s.Neighbours) &&
+		!slices.ContainsFunc(s.Costs, func(c Cost) bool { return c < CostOne || c > MaxCost })
 }
 
 // BulletinMessage is what a broker says of itself where each has the registry: its

@@ -48,6 +48,8 @@ func testStrangeMessages(t *testing.T, mode Mode) {
 					&EventMessage{Key: k}, &EventMessage{Key: k, Error: &protocol.Error{}, Counts: []RobotCount{{ID: "a"}}},
 					&BrokenMessage{Key: k}, &BrokenMessage{Key: k, Link: &LinkState{}},
 					&LinkState{}, &LinkState{Broker: "b1", Number: 1 << 40}, &LinkState{Broker: "b2", Number: 1, Neighbours: []BrokerID{"b1", "b1"}},
+					&LinkState{Broker: "b2", Number: 2, Neighbours: []BrokerID{"b1"}, Costs: []Cost{0}}, &LinkState{Broker: "b2", Number: 3, Neighbours: []BrokerID{"b1"}, Costs: []Cost{1 << 63}},
+					&LinkState{Broker: "b2", Number: 4, Neighbours: []BrokerID{"b1", "b3"}, Costs: []Cost{4}},
 					&RoutedMessage{}, &RoutedMessage{To: "b1"}, &RoutedMessage{To: "b1", From: "b2", Body: &Lookup{Clients: []ClientLookup{{Client: "c", Whole: true, Wants: []Want{{Robots: []string{"["}}}}}}},
 					&RoutedMessage{To: "b1", From: "b2", Body: &Register{Whole: true, Robots: []Advertisement{{}}}},
 					&RoutedMessage{To: "b1", From: "b2", Body: &Watch{Version: 1 << 63}}, &RoutedMessage{To: "b1", From: "b9", Body: &Watch{}},

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -17,12 +18,11 @@ const (
 type topology struct {
 	links  map[BrokerID]uint64 // neighbours whose link is up, with the link's session
 	near   []BrokerID          // the same, sorted
+	costs  map[BrokerID]Cost   // of those that cost something else than one
 	states map[BrokerID]*heardState
 	paths  map[BrokerID][]BrokerID // that have been asked for since the last change
 
-	before  map[BrokerID]BrokerID // of each broker in reach: the one before it on the path there; of this one: itself
-	spanned bool                  // since the last change
-	todo    []BrokerID            // of span, to be used again
+	tree span // of the paths to all brokers
 
 	announced Instant // when this broker flooded its own state last
 }
@@ -33,7 +33,7 @@ type heardState struct {
 }
 
 func newTopology() topology {
-	return topology{links: map[BrokerID]uint64{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}, before: map[BrokerID]BrokerID{}}
+	return topology{links: map[BrokerID]uint64{}, costs: map[BrokerID]Cost{}, states: map[BrokerID]*heardState{}, paths: map[BrokerID][]BrokerID{}, tree: newSpan()}
 }
 
 // linkUp begins a session with a neighbour: it is told all link states.
@@ -46,7 +46,7 @@ func (b *network) linkUp(in *LinkUp) {
 	}
 	first := !b.networked
 	b.networked = true
-	b.topology.setLink(in.Neighbour, in.Session)
+	b.topology.setLink(in.Neighbour, in.Session, in.Cost)
 	if first { // whose the clients' ids are, before anybody else claims them
 		b.edge.lookUpAll()
 	}
@@ -62,17 +62,53 @@ func (b *network) linkUp(in *LinkUp) {
 	}
 }
 
-func (t *topology) setLink(neighbour BrokerID, session uint64) {
+func (t *topology) setLink(neighbour BrokerID, session uint64, cost Cost) {
 	t.links[neighbour] = session
+	t.setCost(neighbour, cost)
 	if at, found := slices.BinarySearch(t.near, neighbour); !found {
 		t.near = slices.Insert(t.near, at, neighbour)
 	}
 }
 
+// setCost notes what a link costs; zero stands for the cost of one.
+func (t *topology) setCost(neighbour BrokerID, cost Cost) {
+	if cost == 0 {
+		delete(t.costs, neighbour)
+		return
+	}
+	t.costs[neighbour] = min(max(cost, CostOne), MaxCost)
+}
+
+// ownCosts returns what the links cost, as a link state lists it: nil if none was
+// given a cost.
+func (t *topology) ownCosts() []Cost {
+	if len(t.costs) == 0 {
+		return nil
+	}
+	all := make([]Cost, len(t.near))
+	for i, id := range t.near {
+		all[i] = cmp.Or(t.costs[id], CostOne)
+	}
+	return all
+}
+
 func (t *topology) dropLink(neighbour BrokerID) {
 	delete(t.links, neighbour)
+	delete(t.costs, neighbour)
 	if at, found := slices.BinarySearch(t.near, neighbour); found {
 		t.near = slices.Delete(t.near, at, at+1)
+	}
+}
+
+// linkCost tells all that a link's cost has changed (H2).
+func (b *network) linkCost(in *LinkCost) {
+	t := &b.topology
+	if session, up := t.links[in.Neighbour]; !up || session != in.Session {
+		return
+	}
+	before := t.costs[in.Neighbour]
+	if t.setCost(in.Neighbour, in.Cost); t.costs[in.Neighbour] != before {
+		b.ownState()
 	}
 }
 
@@ -120,7 +156,7 @@ func (b *network) ownState() {
 
 func (b *network) numberOwnState(number uint64) {
 	b.topology.announced = b.now
-	own := LinkState{Broker: b.cfg.ID, Number: number, URL: b.cfg.URL, Neighbours: slices.Clone(b.topology.near)}
+	own := LinkState{Broker: b.cfg.ID, Number: number, URL: b.cfg.URL, Neighbours: slices.Clone(b.topology.near), Costs: b.topology.ownCosts()}
 	b.keepState(&own)
 	b.flood(&own, "")
 }
@@ -128,11 +164,11 @@ func (b *network) numberOwnState(number uint64) {
 func (b *network) keepState(s *LinkState) {
 	old := b.topology.states[s.Broker]
 	b.topology.states[s.Broker] = &heardState{LinkState: *s, heard: b.now}
-	if old != nil && slices.Equal(old.Neighbours, s.Neighbours) {
+	if old != nil && slices.Equal(old.Neighbours, s.Neighbours) && slices.Equal(old.Costs, s.Costs) {
 		return
 	}
 	clear(b.topology.paths)
-	b.topology.spanned = false
+	b.topology.tree.known = false
 	b.rerouted = true
 }
 
@@ -146,7 +182,7 @@ func (b *network) flood(s *LinkState, but BrokerID) {
 
 // learn takes a link state in, and passes it on if it is news.
 func (b *network) learn(s *LinkState, from BrokerID) {
-	if s == nil || s.Broker == "" || len(s.Neighbours) > maxBrokers {
+	if s == nil || s.Broker == "" || len(s.Neighbours) > maxBrokers || !s.costsRight() {
 		return
 	}
 	old := b.topology.states[s.Broker]
@@ -179,75 +215,6 @@ func (b *network) announce() {
 
 // knows reports whether something is known of a broker's links.
 func (b *network) knows(id BrokerID) bool { return b.topology.states[id] != nil }
-
-// usable reports whether both ends say that the link is up.
-func (t *topology) usable(x, y BrokerID) bool {
-	a, c := t.states[x], t.states[y]
-	if a == nil || c == nil {
-		return false
-	}
-	_, there := slices.BinarySearch(a.Neighbours, y)
-	_, back := slices.BinarySearch(c.Neighbours, x)
-	return there && back
-}
-
-// path returns the shortest path to a broker, both ends in it: of several the
-// one whose next broker has the lowest id, at every step; so that paths to one
-// broker form a tree. Nil if there is none.
-func (b *network) path(to BrokerID) []BrokerID {
-	t := &b.topology
-	if p, known := t.paths[to]; known {
-		return p
-	}
-	if !b.reaches(to) {
-		return nil
-	}
-	path := []BrokerID{to}
-	for x := to; x != b.cfg.ID; {
-		x = t.before[x]
-		path = append(path, x)
-	}
-	slices.Reverse(path)
-	t.paths[to] = path
-	return path
-}
-
-// reaches reports whether there is a path to a broker.
-func (b *network) reaches(to BrokerID) bool {
-	if to == b.cfg.ID {
-		return true
-	}
-	b.span()
-	_, reached := b.topology.before[to]
-	return reached
-}
-
-// span finds the paths to all brokers. Brokers are visited in the order of their
-// paths, so the first one that leads to another is on its path.
-func (b *network) span() {
-	t := &b.topology
-	if t.spanned {
-		return
-	}
-	t.spanned = true
-	clear(t.before)
-	t.before[b.cfg.ID] = b.cfg.ID
-	todo := append(t.todo[:0], b.cfg.ID)
-	for i := 0; i < len(todo); i++ {
-		x := todo[i]
-		state := t.states[x]
-		if state == nil {
-			continue
-		}
-		for _, y := range state.Neighbours { // sorted: the lowest first
-			if _, seen := t.before[y]; !seen && t.usable(x, y) {
-				t.before[y] = x
-				todo = append(todo, y)
-			}
-		}
-	}
-	t.todo = todo
-}
 
 // forgetBrokers forgets brokers that have been out of reach for the session time.
 func (b *network) forgetBrokers() {

@@ -275,6 +275,8 @@ func (b *Broker) do(in Input) {
 		b.network.linkUp(in)
 	case *LinkDown:
 		b.network.linkDown(in)
+	case *LinkCost:
+		b.network.linkCost(in)
 	}
 }
 

@@ -68,6 +68,8 @@ type edgeToNetwork interface {
 
 	path(BrokerID) []BrokerID
 	reaches(BrokerID) bool
+	costly() bool
+	dearer(*route) bool
 	knows(BrokerID) bool
 	linkStates() []LinkState
 }

@@ -19,6 +19,7 @@ type Stats struct {
 	Messages      MessageCounts
 	Fetches       uint64 // begun here
 	Renewals      uint64
+	Improved      uint64 // subscribes along a better path, of keys whose way up was dear
 	Resent        uint64 // notifications and gaps that this source broker sent again
 	Declared      uint64 // gaps that came from others
 	Orphaned      uint64 // keys here that lost their way up

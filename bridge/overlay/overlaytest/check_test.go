@@ -240,6 +240,7 @@ func (s *schedule) finale() {
 	}
 	s.nothingStray()
 	s.undisturbed()
+	s.onBestPaths()
 	s.ownersAgree()
 	s.ownersAreOldest()
 	for _, p := range s.clients {

@@ -57,6 +57,8 @@ func describeInput(in overlay.Input) string {
 		return fmt.Sprintf("ack %s %d", in.Source, in.Num)
 	case *overlay.LinkUp:
 		return fmt.Sprintf("link up %s", in.Neighbour)
+	case *overlay.LinkCost:
+		return fmt.Sprintf("link with %s costs %d", in.Neighbour, in.Cost)
 	case *overlay.LinkDown:
 		return fmt.Sprintf("link down %s", in.Neighbour)
 	case *overlay.Subscribe:
@@ -206,6 +208,9 @@ func Describe(m overlay.Message) string {
 	case *overlay.BrokenMessage:
 		return "broken " + describeKey(m.Key)
 	case *overlay.LinkState:
+		if len(m.Costs) > 0 {
+			return fmt.Sprintf("state of %s %v, which cost %v", m.Broker, m.Neighbours, m.Costs)
+		}
 		return fmt.Sprintf("state of %s %v", m.Broker, m.Neighbours)
 	case *overlay.BulletinMessage:
 		return describeBulletin(m)

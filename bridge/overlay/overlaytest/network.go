@@ -124,10 +124,11 @@ type cluster struct {
 	brokers   []*broker
 	links     []link
 	cut       map[link]bool
-	ways      []*way          // of links, both directions, by from and to
-	between   map[[2]int]*way // the same, by from and to
-	carry     []*way          // for busy
-	session   uint64          // of links, the last
+	costs     map[link]overlay.Cost // of links that were given one
+	ways      []*way                // of links, both directions, by from and to
+	between   map[[2]int]*way       // the same, by from and to
+	carry     []*way                // for busy
+	session   uint64                // of links, the last
 	clients   []*client
 	conns     map[overlay.Conn]*client
 	intruders map[overlay.Conn]bool // of another token
@@ -187,7 +188,7 @@ func brokerName(i int) overlay.BrokerID {
 
 func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry int, log func(string, ...any)) *cluster {
 	c := &cluster{
-		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{}, intruders: map[overlay.Conn]bool{},
+		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, costs: map[link]overlay.Cost{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{}, intruders: map[overlay.Conn]bool{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int][]tested{}, trace: newDigest, stood: map[int]int{}, twins: map[int]bool{}, refused: map[int]map[string]bool{}, claims: map[int]map[string]overlay.Instant{}, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
@@ -272,7 +273,7 @@ func (c *cluster) up(l link) {
 		c.brokers[e[0]].sessions[e[1]] = c.session
 	}
 	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
-		c.step(e[0], &overlay.LinkUp{Neighbour: brokerName(e[1]), Session: c.session})
+		c.step(e[0], &overlay.LinkUp{Neighbour: brokerName(e[1]), Session: c.session, Cost: c.costAt(e[0], l)})
 	}
 }
 

@@ -44,6 +44,7 @@ var kinds = []struct {
 	{"absent, every", Config{Kind: Absent, Every: true}, []string{"notified", "skipped", "gaps", "cuts", "frames lost", "crashes", "changed away", "changes"}},
 	{"anew", Config{Kind: Anew}, []string{"notified", "cuts", "crashes", "changes", "begun anew"}},
 	{"anew, every", Config{Kind: Anew, Every: true}, []string{"notified", "cuts", "crashes", "changes", "begun anew"}},
+	{"mobile", Config{Kind: Mobile}, []string{"notified", "skipped", "gaps", "cuts", "frames lost", "cut replays", "crashes", "paused", "parts", "met", "served by a part", "costs changed", "improved"}},
 	{"amnesia, every", Config{Kind: Amnesia, Every: true}, []string{"notified", "gaps", "cuts", "frames lost", "cut replays", "crashes", "doubles", "intruders", "taken over", "paused", "stores lost", "stores torn", "ends", "parts", "served by a part", "twins", "twin's readings", "refused in the end"}},
 }
 
@@ -252,7 +253,7 @@ func FuzzSchedule(f *testing.F) {
 		if len(b) == 0 || len(b) > 20_000 {
 			return
 		}
-		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 6), Every: b[0]/6%2 == 1}); err != nil {
+		if _, err := Run(Bytes(b[1:]), Config{Kind: Kind(b[0] % 7), Every: b[0]/7%2 == 1}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -14,6 +14,7 @@ func added(a, b overlay.Stats) overlay.Stats {
 	b.Resent += a.Resent
 	b.Unclear += a.Unclear
 	b.Renewals += a.Renewals
+	b.Improved += a.Improved
 	b.Expired += a.Expired
 	b.Fetches += a.Fetches
 	b.Orphaned += a.Orphaned

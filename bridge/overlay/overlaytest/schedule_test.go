@@ -20,6 +20,7 @@ const (
 	OldStore             // as Faults, and one source broker's store goes back to what it was
 	Absent               // as one of the first two, and clients change what they subscribe to while they are away
 	Anew                 // as Faults, and subscriptions to changes end and begin again, alike, at edges that crash then
+	Mobile               // each broker has the registry; links come and go, and have costs that change; in half of the schedules other faults come, too
 )
 
 // Config says what schedules to run.
@@ -52,6 +53,8 @@ type schedule struct {
 	away    int  // how often the registry was out of reach
 	limited bool
 	faults  bool
+	mobile  bool // links have costs
+	alone   bool // and no other faults come
 	doubles []double
 	older   int  // of OldStore: the broker whose store goes back
 	wasBack bool // it has
@@ -89,7 +92,7 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	switch kind {
 	case Absent:
 		kind = []Kind{NoFaults, Faults}[choice.Intn(2)]
-	case Anew:
+	case Anew, Mobile:
 		kind = Faults
 	}
 	n := 2 + choice.Intn(7)
@@ -105,9 +108,14 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	for range choice.Intn(4) {
 		add(linkOf(choice.Intn(n), choice.Intn(n)))
 	}
-	s := &schedule{kind: kind, absent: cfg.Kind == Absent, anew: cfg.Kind == Anew, faults: kind != NoFaults}
+	if cfg.Kind == Mobile {
+		for range choice.Intn(2 * n) {
+			add(linkOf(choice.Intn(n), choice.Intn(n)))
+		}
+	}
+	s := &schedule{kind: kind, absent: cfg.Kind == Absent, anew: cfg.Kind == Anew, mobile: cfg.Kind == Mobile, faults: kind != NoFaults}
 	oc := overlay.Config{Mode: overlay.ModeOne, Inbox: overlay.Limits{Keep: 100_000 * overlay.Second}}
-	if cfg.Every {
+	if cfg.Every || s.mobile {
 		oc.Mode = overlay.ModeEvery
 	}
 	if kind == Amnesia {
@@ -126,6 +134,12 @@ func newSchedule(choice Choice, cfg Config) *schedule {
 	}
 	s.cluster = newCluster(choice, n, links, oc, choice.Intn(n), cfg.Log)
 	s.traced = !cfg.Once
+	if s.mobile {
+		s.alone = choice.Intn(2) == 0
+		for _, l := range links {
+			s.changeCost(l)
+		}
+	}
 	if s.absent && n%3 == 0 {
 		s.stepMembers = 1 // each set in a step of its own
 	}
@@ -423,6 +437,10 @@ func (s *schedule) fault() {
 	u, x := s.choice.Intn(100), s.choice.Intn(len(s.brokers))
 	p := pick(s.choice, s.clients)
 	cuts := s.cuts()
+	if s.mobile && (s.alone || s.choice.Intn(2) == 0) {
+		s.moveBrokers()
+		return
+	}
 	switch {
 	case len(s.held) > 0 && u < 15:
 		s.release(pick(s.choice, s.still()))

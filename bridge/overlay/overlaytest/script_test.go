@@ -47,6 +47,7 @@ type script struct {
 //	period                                        time goes on, all that follows happens
 //	carry b1 b2 n                                 n frames of that link, whatever waits on others
 //	cut b1 b2 | heal b1 b2 | registry up|down
+//	cost b1 b2 8                                  of that link, in quarters, now and whenever it is up again
 //	routes | client c | where c
 //	reader r1                                     whose that name is, at each broker
 //	counted                                       how many messages crossed a link since this was asked last
@@ -207,6 +208,8 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		s.down(linkOf(s.broker(f[1]), s.broker(f[2])))
 	case "heal":
 		s.up(linkOf(s.broker(f[1]), s.broker(f[2])))
+	case "cost":
+		s.cost(linkOf(s.broker(f[1]), s.broker(f[2])), overlay.Cost(number(3)))
 	case "registry":
 		s.registryUp = f[1] == "up"
 	case "robot":

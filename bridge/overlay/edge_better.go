@@ -1,0 +1,33 @@
+package overlay
+
+// dearPeriods is for how many periods a way up is to be dearer than the best path
+// before its key moves there.
+const dearPeriods = 2
+
+// tooDear reports, once a period, whether a key's way up has been dearer than the best
+// path for long enough (H4). A way up that another edge has asked for, in part, is not
+// known here, and counts as such.
+func (b *edge) tooDear(in *inbox, r *route) bool {
+	f := in.far
+	switch {
+	case !b.network.costly():
+		f.dear = 0
+	case !f.exact || b.network.dearer(r):
+		f.dear++
+	default:
+		f.dear = 0
+	}
+	return f.dear >= dearPeriods
+}
+
+// improve subscribes again, along the best path and all the way to the source. Nothing
+// is missing, so nothing is sent again: what still comes down the old way ends there
+// with a fetch, which this edge answers.
+func (b *edge) improve(in *inbox) {
+	s := in.session
+	b.stats.Improved++
+	b.nextRevision(s)
+	b.recordSession(s)
+	in.far.dear, in.far.exact = 0, true
+	b.network.subscribe(&SubscribeMessage{Key: in.key, Epoch: s.epoch, Num: in.buf.last, Known: in.known(), Hash: s.hash, Missing: &Missing{}})
+}
