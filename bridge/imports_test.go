@@ -47,6 +47,7 @@ var rooms = map[string][]string{
 var siblings = map[string]map[string]string{
 	"bridge": {
 		".":                "attach beacon config gateway link node overlay push robots segment spool",
+		"adhoc":            "overlay",
 		"gateway":          "attach config",
 		"link":             "link/frame multicast overlay",
 		"link/frame":       "overlay",
@@ -103,7 +104,7 @@ var shared = map[string]string{
 }
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
-var pure = []string{"player/problem", "player/problem/lexer", "bridge/multicast", "bridge/overlay", "bridge/standby", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
+var pure = []string{"player/problem", "player/problem/lexer", "bridge/adhoc", "bridge/multicast", "bridge/overlay", "bridge/standby", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
 
 // impure are the packages that a pure room may not import.
 var impure = []string{"net", "os", "sync", "net/http", "log", "log/slog", "math/rand", "context"}
