@@ -132,7 +132,7 @@ func (k *checks) limits() {
 	k.within("limits.condition_length", l.ConditionLength, 1, 1<<20, "characters")
 	k.within("limits.client_subscriptions", l.ClientSubscriptions, 1, 10_000_000, "subscriptions")
 	k.within("limits.inbox.count", l.Inbox.Count, 1, math.MaxInt32, "notifications")
-	k.within("limits.inbox.bytes", l.Inbox.Bytes, 1024, 1<<40, "bytes")
+	k.within("limits.inbox.bytes", l.Inbox.Bytes, 1024, min(1<<40, math.MaxInt), "bytes")
 	if s := l.Inbox.Seconds; !(s > 0 && s <= 1e9) {
 		k.say("limits.inbox.seconds", fmt.Sprintf("is %v; expected more than 0 s", s))
 	}

@@ -53,7 +53,7 @@ func BenchmarkLink(b *testing.B) {
 			one := &arrivals{up: make(chan uint64, 1), want: -1}
 			start := func(cfg Config) (*Links, func()) {
 				cfg.Compress = compress
-				cfg.QueueBytes = 1 << 40
+				cfg.QueueBytes = 1 << 30
 				l, err := New(cfg)
 				if err != nil {
 					b.Fatal(err)

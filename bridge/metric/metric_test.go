@@ -37,7 +37,7 @@ func scrape(t *testing.T, s *metric.Set) ([]metrictest.Family, string) {
 // fill adds one family of each kind and counts.
 func fill(s *metric.Set) {
 	s.Gauge("z_open", "Open.").Add(-2.5)
-	s.Counter("b_total", `Counted 100 %.`).Add(1 << 40)
+	s.Counter("b_total", `Counted 100 %.`).Add(1 << 30)
 	closed := s.Counters("closed_total", "Closed.", "reason")
 	closed.Of("stalled").Inc()
 	closed.Of("away").Add(2)
@@ -66,7 +66,7 @@ a_up{robot="r0"} 0
 a_up{robot="r1"} 1
 # HELP b_total Counted 100 %.
 # TYPE b_total counter
-b_total 1099511627776
+b_total 1073741824
 # HELP closed_total Closed.
 # TYPE closed_total counter
 closed_total{reason="away"} 2

@@ -1,3 +1,5 @@
+//go:build unix
+
 package search_test
 
 import (

@@ -81,7 +81,7 @@ func BenchmarkRetained(b *testing.B) {
 		e := *prelude()[3].(*overlay.EntryRecord)
 		e.Handle = overlay.Handle(h + 1)
 		s.Append([]overlay.Record{&e})
-		g.Hits[h] = overlay.GivenHit{Handle: e.Handle, Revision: uint64(1e15 + 1e6*h), Names: names}
+		g.Hits[h] = overlay.GivenHit{Handle: e.Handle, Revision: uint64(1e15) + 1e6*uint64(h), Names: names}
 	}
 	if err := s.commit(); err != nil {
 		b.Fatal(err)

@@ -51,17 +51,6 @@ func child(t *testing.T, part, dir string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-// prelude makes a session with one key, number 1.
-func prelude() []overlay.Record {
-	key := overlay.Key{Client: "x", Session: overlay.Session{Attachment: 1, Edge: "b1", Revision: 1}, Source: "b1", Stamp: 7}
-	return []overlay.Record{
-		&overlay.StampRecord{Stamp: 7},
-		&overlay.SessionRecord{Client: "x", Session: key.Session, Epoch: overlay.Epoch(key.Session)},
-		&overlay.SubscriptionRecord{Client: "x", Born: 1, Subscription: sub("a", "")},
-		&overlay.EntryRecord{Handle: 1, Key: key, Epoch: overlay.Epoch(key.Session), Set: 1, Next: 1},
-	}
-}
-
 func giveOne(seq uint64, size int) []overlay.Record {
 	json := fmt.Appendf(nil, `{"n":%d,"fill":"%s"}`, seq, strings.Repeat("x", size))
 	return []overlay.Record{&overlay.GivenRecord{

@@ -63,3 +63,14 @@ func TestStates(t *testing.T) {
 		})
 	}
 }
+
+// prelude makes a session with one key, number 1.
+func prelude() []overlay.Record {
+	key := overlay.Key{Client: "x", Session: overlay.Session{Attachment: 1, Edge: "b1", Revision: 1}, Source: "b1", Stamp: 7}
+	return []overlay.Record{
+		&overlay.StampRecord{Stamp: 7},
+		&overlay.SessionRecord{Client: "x", Session: key.Session, Epoch: overlay.Epoch(key.Session)},
+		&overlay.SubscriptionRecord{Client: "x", Born: 1, Subscription: sub("a", "")},
+		&overlay.EntryRecord{Handle: 1, Key: key, Epoch: overlay.Epoch(key.Session), Set: 1, Next: 1},
+	}
+}

@@ -140,7 +140,7 @@ func (w *Writer) Write(m Message) error {
 		return w.err
 	case int(m.ChannelID) >= len(w.channels):
 		return fmt.Errorf("mcap: a message of channel %d, of which there is none", m.ChannelID)
-	case len(m.Data) > math.MaxUint32-w.size:
+	case int64(len(m.Data))+int64(w.size) > math.MaxUint32:
 		return fmt.Errorf("mcap: a message of %d bytes on %q is too long", len(m.Data), w.channels[m.ChannelID].Topic)
 	}
 	channel := &w.channels[m.ChannelID]

@@ -1,3 +1,5 @@
+//go:build unix
+
 package server_test
 
 import (
@@ -10,14 +12,6 @@ import (
 	"callboard/player"
 	"callboard/player/iface"
 )
-
-// scan is a laser SCAN of 361 ranges with intensities: 1,884 bytes on the wire,
-// header included.
-func scan() *iface.LaserData {
-	return &iface.LaserData{MinAngle: -1.57, MaxAngle: 1.57, Resolution: 0.01, MaxRange: 8, Ranges: make([]float32, 361), Intensity: make([]uint8, 361)}
-}
-
-const scanSize = 40 + 36 + 4*361 + 364 // 1,884 bytes
 
 // cpu is what the process has used, in s.
 func cpu() float64 {

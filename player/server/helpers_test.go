@@ -368,3 +368,42 @@ func expectBytes(t testing.TB, got, want []byte) {
 		t.Errorf("got  %x\nwant %x", got, want)
 	}
 }
+
+// scan is a laser SCAN of 361 ranges with intensities: 1,884 bytes on the wire,
+// header included.
+func scan() *iface.LaserData {
+	return &iface.LaserData{MinAngle: -1.57, MaxAngle: 1.57, Resolution: 0.01, MaxRange: 8, Ranges: make([]float32, 361), Intensity: make([]uint8, 361)}
+}
+
+const scanSize = 40 + 36 + 4*361 + 364 // 1,884 bytes
+
+// tcp is start on a loopback port.
+func tcp(t testing.TB, change func(*server.Config)) *rig {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, func(cfg *server.Config) {
+		cfg.Listener = l
+		if change != nil {
+			change(cfg)
+		}
+	})
+}
+
+// dial connects over TCP.
+func (r *rig) dial() *client {
+	r.t.Helper()
+	nc, err := net.Dial("tcp", r.server.Addr().String())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { nc.Close() })
+	r.mu.Lock()
+	r.dialed = append(r.dialed, nc)
+	r.mu.Unlock()
+	c := &client{r.t, nc}
+	c.bytes(player.BannerSize)
+	return c
+}

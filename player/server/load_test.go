@@ -1,3 +1,5 @@
+//go:build unix
+
 package server_test
 
 import (
@@ -32,37 +34,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// tcp is start on a loopback port.
-func tcp(t testing.TB, change func(*server.Config)) *rig {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return start(t, func(cfg *server.Config) {
-		cfg.Listener = l
-		if change != nil {
-			change(cfg)
-		}
-	})
-}
-
-// dial connects over TCP.
-func (r *rig) dial() *client {
-	r.t.Helper()
-	nc, err := net.Dial("tcp", r.server.Addr().String())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() { nc.Close() })
-	r.mu.Lock()
-	r.dialed = append(r.dialed, nc)
-	r.mu.Unlock()
-	c := &client{r.t, nc}
-	c.bytes(player.BannerSize)
-	return c
 }
 
 func Test1AFreePortBecomesTheRobot(t *testing.T) {
