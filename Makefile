@@ -11,7 +11,11 @@ BIN     := build/callboard
 SOURCES := Makefile go.mod go.sum bridge clients cmd player sim subscribe worlds
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick build test bench fuzz soak lint setup
+PLATFORMS := linux/amd64 linux/arm64 linux/arm windows/amd64 darwin/arm64 darwin/amd64
+DEB_ARCH ?= $(shell dpkg --print-architecture 2>/dev/null)
+DEB      ?= build/callboard_$(DEB_ARCH).deb
+
+.PHONY: help demo quick build binaries deb test bench fuzz soak lint setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -29,7 +33,17 @@ quick:
 	GOMAXPROCS=1 $(GO) build -p "$$(getconf _NPROCESSORS_ONLN)" -trimpath -tags quick,nethttpomithttp2,urfave_cli_no_docs -gcflags='all=-N -l' -ldflags='-s -w' -o $(BIN) ./cmd/callboard
 
 build: ## build/callboard
-	$(GO) build -trimpath -o $(BIN) ./cmd/callboard
+	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/callboard
+
+binaries: ## build/callboard-OS-ARCH, static, for each platform
+	@set -e; for platform in $(PLATFORMS); do \
+		os=$${platform%/*}; arch=$${platform#*/}; case $$os in windows) suffix=.exe;; *) suffix=;; esac; \
+		echo build/callboard-$$os-$$arch$$suffix; \
+		GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -buildvcs=auto -ldflags='-s -w' -o build/callboard-$$os-$$arch$$suffix ./cmd/callboard; \
+	done
+
+deb: build ## build/callboard_ARCH.deb, for DEB_ARCH (amd64, arm64, armhf)
+	@cmd/callboard/debian/build $(BIN) $(DEB_ARCH) $(DEB)
 
 # Packages with properties (rapid) draw from SEED here, so that a change is judged by
 # itself and not by chance; go test alone draws anew each time, and make soak draws more.

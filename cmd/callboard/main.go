@@ -23,7 +23,7 @@ func execute() int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // errUnread tells of it
-	p := &program{name: os.Args[0], stdout: output{os.Stdout}, stderr: os.Stderr, getenv: os.Getenv}
+	p := &program{name: os.Args[0], stdin: os.Stdin, stdout: output{os.Stdout}, stderr: os.Stderr, getenv: os.Getenv}
 	go func() {
 		<-signals
 		cancel()

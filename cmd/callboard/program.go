@@ -13,9 +13,10 @@ import (
 	"golang.org/x/term"
 )
 
-// program is one run of the binary: where it reads, writes and logs.
+// program is one run of the binary: what it reads, where it writes and logs.
 type program struct {
 	name   string // as it was called
+	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) string
@@ -58,7 +59,7 @@ func (c command) fullName() string { return strings.TrimPrefix(c.parent+" "+c.na
 // commands lists the subcommands in the order of the help.
 func (p *program) commands() []command {
 	return []command{
-		p.demo(), p.serve(), p.sim(), p.replay(),
+		p.demo(), p.serve(), p.initCommand(), p.sim(), p.replay(),
 		p.watch(), p.send(), p.status(),
 		p.record(), p.query(),
 		p.check(), p.bench(), p.help(), p.completion(), p.versionCommand(),

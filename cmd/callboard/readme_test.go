@@ -38,12 +38,17 @@ var aside = map[string][]string{
 	},
 	"build/callboard replay run.mcap":                 {"cp run.log monday.log; cp run.log tuesday.log"},
 	"build/callboard query run.log":                   {"cp run.mcap monday.mcap; cp run.mcap tuesday.mcap"},
-	"build/callboard serve --config worlds/cave.toml": {"build/callboard sim worlds/cave.cfg"},
+	"build/callboard serve --player localhost:6665 &": {"build/callboard sim worlds/cave.cfg"},
 }
+
+// notified is a line of a notification.
+const notified = `^\S+ \w+:\d+ \d`
 
 // prints is what a command of the README prints before it is stopped, or when it
 // ends; of others something.
 var prints = map[string][]string{
+	"build/callboard watch":                          {notified},
+	"build/callboard query testdata":                 {notified},
 	"build/callboard watch 'laser.min < 7'":          {`^r0 `, `^r1 `, `^r2 `}, // so send has a robot to command
 	"build/callboard check --condition 'lasr.min":    {"did you mean `laser`"},
 	"build/callboard record -o run.log":              {},
@@ -145,8 +150,14 @@ func newReader(t *testing.T) *reader {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "build" && !strings.HasPrefix(name, ".") {
-			err = errors.Join(err, os.Symlink(filepath.Join(here, name), filepath.Join(r.folder, name)))
+		name := e.Name()
+		switch from, to := filepath.Join(here, name), filepath.Join(r.folder, name); {
+		case name == "build" || strings.HasPrefix(name, "."):
+		case e.IsDir():
+			err = errors.Join(err, os.Symlink(from, to))
+		default:
+			text, wrong := os.ReadFile(from)
+			err = errors.Join(err, wrong, os.WriteFile(to, text, 0o600))
 		}
 	}
 	program, found := exec.LookPath("callboard") // as testscript.Main has made it
@@ -196,6 +207,8 @@ func (r *reader) runBlock(t *testing.T, block string) {
 		r.begin(t, command).stays()
 	}
 	defer r.endReplay()
+	began, commands := time.Now(), 0
+	defer func() { t.Logf("%s, %.1f s", plural(commands, "command"), time.Since(began).Seconds()) }()
 	command := ""
 	for line := range strings.Lines(block) {
 		command += line
@@ -203,6 +216,7 @@ func (r *reader) runBlock(t *testing.T, block string) {
 			continue // it goes on in the next line
 		}
 		r.runCommand(t, strings.TrimSpace(command))
+		commands++
 		command = ""
 	}
 	if command != "" {
