@@ -3,7 +3,6 @@ package overlay
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -129,7 +128,7 @@ func (b *edge) readHello(h *Hello) (birth Session, nums []resumed, refusal *prot
 	if len(h.Num) > maxSources {
 		return bad("num lists %d sources; expected up to %d", len(h.Num), maxSources)
 	}
-	for _, word := range slices.Sorted(maps.Keys(h.Num)) {
+	for _, word := range sortedKeys(h.Num) {
 		num := h.Num[word]
 		source, stamp, err := ParseSourceWord(word)
 		if err == nil && (len(word) > maxWord || uint64(stamp) > b.highest()) {

@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"iter"
-	"maps"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -50,7 +49,7 @@ func (b *edge) watch(v *roster) {
 
 // passRosters asks again, once a period, and finds out who does not answer.
 func (b *edge) passRosters() {
-	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
+	for _, id := range sortedKeys(b.rosters) {
 		v := b.rosters[id]
 		switch {
 		case id == b.cfg.ID:
@@ -105,7 +104,7 @@ func (b *edge) onOther(m *Robots) {
 // watchAgain asks at once, now that paths have changed: a source broker may have
 // begun another life.
 func (b *edge) watchAgain() {
-	for _, id := range slices.Sorted(maps.Keys(b.rosters)) {
+	for _, id := range sortedKeys(b.rosters) {
 		if v := b.rosters[id]; v.users > 0 && id != b.cfg.ID {
 			b.watch(v)
 		}

@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"maps"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -66,7 +65,7 @@ func (s *session) toldUpTo(source BrokerID, version uint64) {
 
 // unfollow forgets what was told of robots that no subscription matches any more.
 func (b *edge) unfollow(s *session) {
-	for _, name := range slices.Sorted(maps.Keys(s.away)) {
+	for _, name := range sortedKeys(s.away) {
 		if robot, _ := protocol.SplitAwayName(name); !s.wants(robot) {
 			source := s.away[name]
 			delete(s.away, name)
@@ -112,7 +111,7 @@ func (b *edge) listAway(s *session, robots []string) {
 	for _, robot := range robots {
 		listed[robot] = true
 	}
-	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
+	for _, robot := range sortedKeys(s.away) {
 		if !listed[robot] {
 			source := s.away[robot]
 			delete(s.away, robot)
@@ -122,7 +121,7 @@ func (b *edge) listAway(s *session, robots []string) {
 			b.recordTold(s, source, 0, robot, false)
 		}
 	}
-	for _, robot := range slices.Sorted(maps.Keys(listed)) {
+	for _, robot := range sortedKeys(listed) {
 		if _, known := s.away[robot]; !known {
 			if s.away == nil {
 				s.away = map[string]BrokerID{}
@@ -149,7 +148,7 @@ func (b *edge) passAwaits(s *session) {
 	if s.conn == nil {
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {
+	for _, id := range sortedKeys(s.awaits) {
 		if s.awaits[id]--; s.awaits[id] <= 0 {
 			b.settleTold(s, id)
 			b.askAll(s, id)
@@ -181,19 +180,19 @@ func (b *edge) handTold(s *session) {
 		return
 	}
 	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed, Blind: s.blind}
-	for _, id := range slices.Sorted(maps.Keys(s.upTo)) {
+	for _, id := range sortedKeys(s.upTo) {
 		if _, awaited := s.awaits[id]; awaited {
 			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id], s.toldAt[id]})
 		} else {
 			m.Seen = append(m.Seen, SeenSource{id, s.upTo[id], s.epoch.Attachment})
 		}
 	}
-	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
+	for _, robot := range sortedKeys(s.away) {
 		m.Away = append(m.Away, AwayRobot{robot, s.away[robot]})
 	}
 	m.States = b.source.statesOf(Key{Client: s.client, Session: s.birth, Source: b.cfg.ID})
-	for _, id := range slices.Sorted(maps.Keys(s.states)) {
-		for _, robot := range slices.Sorted(maps.Keys(s.states[id])) {
+	for _, id := range sortedKeys(s.states) {
+		for _, robot := range sortedKeys(s.states[id]) {
 			if st := s.states[id][robot]; st.source != b.cfg.ID || st.over != 0 {
 				m.States = append(m.States, HeldState{id, st.source, st.seq, st.reading, st.values, st.over, st.by})
 			}
@@ -236,7 +235,7 @@ func (b *edge) onTold(m *Told) {
 	if m.Whole { // of others that edge has told nothing
 		s.roamed = false
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.awaits)) {
+	for _, id := range sortedKeys(s.awaits) {
 		if m.covers(id) {
 			b.settleTold(s, id)
 		}
@@ -274,7 +273,7 @@ func (b *edge) takeTold(s *session, m *Told, last bool) {
 		_, is := s.awaits[id]
 		return (is || !s.follows(b, id)) && m.Attachment >= s.toldAt[id]
 	}
-	for _, robot := range slices.Sorted(maps.Keys(s.away)) {
+	for _, robot := range sortedKeys(s.away) {
 		if source := s.away[robot]; awaited(source) && m.covers(source) && !s.listed {
 			delete(s.away, robot)
 			b.recordTold(s, source, 0, robot, false)

@@ -1,11 +1,6 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-
-	"callboard/subscribe/protocol"
-)
+import "callboard/subscribe/protocol"
 
 // maxCalls bounds the questions of this broker that wait for their answer, and
 // in mode one the robots whose place is remembered.
@@ -117,7 +112,7 @@ func (b *network) failCalls() {
 	if len(b.calls.waiting) == 0 {
 		return
 	}
-	for _, number := range slices.Sorted(maps.Keys(b.calls.waiting)) {
+	for _, number := range sortedKeys(b.calls.waiting) {
 		c := b.calls.waiting[number]
 		if !b.reaches(c.to) {
 			b.unreachable(number, c)
@@ -139,7 +134,7 @@ func (b *Broker) Reachable() []BrokerID { return b.network.reachable() }
 
 func (b *network) reachable() []BrokerID {
 	var all []BrokerID
-	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
+	for _, id := range sortedKeys(b.topology.states) {
 		if id != b.cfg.ID && b.reaches(id) {
 			all = append(all, id)
 		}

@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -51,7 +50,7 @@ func (b *network) linkUp(in *LinkUp) {
 		b.edge.lookUpAll()
 	}
 	b.ownState()
-	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
+	for _, id := range sortedKeys(b.topology.states) {
 		if id != b.cfg.ID {
 			b.tell(in.Neighbour, &b.topology.states[id].LinkState)
 		}
@@ -238,7 +237,7 @@ func (b *Broker) LinkStates() []LinkState { return b.network.linkStates() }
 
 func (b *network) linkStates() []LinkState {
 	all := make([]LinkState, 0, len(b.topology.states))
-	for _, id := range slices.Sorted(maps.Keys(b.topology.states)) {
+	for _, id := range sortedKeys(b.topology.states) {
 		all = append(all, b.topology.states[id].LinkState)
 	}
 	return all

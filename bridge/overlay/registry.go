@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -131,7 +130,7 @@ func (b *registry) nameFresh(back BrokerID) {
 		answers[edge].Clients = append(answers[edge].Clients, b.sourcesOf(w))
 	}
 	clear(b.fresh)
-	for _, edge := range slices.Sorted(maps.Keys(answers)) {
+	for _, edge := range sortedKeys(answers) {
 		b.network.route(edge, answers[edge])
 	}
 }
@@ -157,7 +156,7 @@ func (b *registry) newAnswer(w *whereabouts) { w.version = max(w.version+1, uint
 // sourcesOf tells an edge what is known of a client's set.
 func (b *registry) sourcesOf(w *whereabouts) ClientSources {
 	answer := ClientSources{Client: w.client, Session: w.session, Claims: b.hasID(w), Hash: w.hash, Version: w.version, Again: !w.known}
-	for _, id := range slices.Sorted(maps.Keys(w.named)) {
+	for _, id := range sortedKeys(w.named) {
 		if r := b.brokers[id]; r != nil {
 			answer.Sources = append(answer.Sources, SourceBroker{Broker: id, Stamp: r.stamp})
 		}

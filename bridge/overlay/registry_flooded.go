@@ -1,10 +1,5 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-)
-
 // flooded is the registry of mode every: each broker has what all brokers say of
 // themselves, and finds in it what it needs. What a broker says is its bulletin: its
 // advertisement (D1) and whereabouts (D3). It is flooded as link states are, a
@@ -92,7 +87,7 @@ func (b *flooded) flood(m Message, but BrokerID) {
 // linkUp tells a neighbour what is known here: it sends what it has newer.
 func (b *flooded) linkUp(neighbour BrokerID) {
 	m := &KnownMessage{All: true}
-	for _, id := range slices.Sorted(maps.Keys(b.bulletins)) {
+	for _, id := range sortedKeys(b.bulletins) {
 		if e := b.bulletins[id]; e.version > 0 {
 			m.Brokers = append(m.Brokers, KnownBulletin{Broker: id, Version: e.version})
 		}
@@ -123,7 +118,7 @@ func (b *flooded) onKnown(from BrokerID, m *KnownMessage) {
 	if !m.All {
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(b.bulletins)) {
+	for _, id := range sortedKeys(b.bulletins) {
 		if e := b.bulletins[id]; e.version > 0 && !knows[id] {
 			b.network.tell(from, b.whole(e))
 		}
@@ -145,7 +140,7 @@ func (b *flooded) pass() {
 		b.began = b.now
 	}
 	before := b.now - Instant(b.cfg.Inbox.Keep)*5/4 // it says something in each quarter
-	for _, id := range slices.Sorted(maps.Keys(b.bulletins)) {
+	for _, id := range sortedKeys(b.bulletins) {
 		e := b.bulletins[id]
 		e.asked = false
 		if e.said < before && !b.network.reaches(id) {

@@ -1,9 +1,6 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // bulletin is what a broker says of itself.
 type bulletin struct {
@@ -106,7 +103,7 @@ func (e *bulletin) robotsSince(version uint64) *Robots {
 	if version == m.Version {
 		return m
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.states)) {
+	for _, name := range sortedKeys(e.states) {
 		if a := e.states[name]; m.Whole || a.Changed > version {
 			m.Robots = append(m.Robots, *a)
 		}
@@ -117,13 +114,13 @@ func (e *bulletin) robotsSince(version uint64) *Robots {
 // whole is a bulletin as it is told to those who lack it.
 func (b *flooded) whole(e *bulletin) *BulletinMessage {
 	m := &BulletinMessage{Broker: e.broker, Stamp: e.stamp, Version: e.version, Age: Duration(b.now - e.said), StatesVersion: e.statesVersion}
-	for _, name := range slices.Sorted(maps.Keys(b.robots[e.broker])) {
+	for _, name := range sortedKeys(b.robots[e.broker]) {
 		m.Robots = append(m.Robots, b.robots[e.broker][name].advertisement())
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.states)) {
+	for _, name := range sortedKeys(e.states) {
 		m.States = append(m.States, *e.states[name])
 	}
-	for _, client := range slices.Sorted(maps.Keys(e.places)) {
+	for _, client := range sortedKeys(e.places) {
 		m.Clients = append(m.Clients, e.places[client].told())
 	}
 	return m

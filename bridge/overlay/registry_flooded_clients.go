@@ -1,10 +1,5 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-)
-
 // place is where a client is attached, or was last.
 type place struct {
 	client     string
@@ -33,7 +28,7 @@ func (b *flooded) lookUp(s *session) {
 		})
 	}
 	settled := true
-	for _, id := range slices.Sorted(maps.Keys(found)) {
+	for _, id := range sortedKeys(found) {
 		settled = b.edge.nameSource(s, SourceBroker{Broker: id, Stamp: b.bulletins[id].stamp}) && settled
 	}
 	b.edge.tested(s, settled, func(sub *sub) bool { return !b.anyCanMatch(sub) })
@@ -51,7 +46,7 @@ func (b *flooded) lookUpAll(sessions []*session) {
 // nameFresh has clients here subscribe at source brokers whose robots are new to
 // this broker, have changed, or have become another broker's.
 func (b *flooded) nameFresh() {
-	for _, name := range slices.Sorted(maps.Keys(b.fresh)) {
+	for _, name := range sortedKeys(b.fresh) {
 		if id := b.holders[name]; id != "" {
 			b.edge.appearedAt(SourceBroker{Broker: id, Stamp: b.bulletins[id].stamp}, b.robots[id][name])
 		}
@@ -74,7 +69,7 @@ func (b *flooded) left(s *session) { b.attached(s) }
 // changedPlaces brings the places of the own bulletin up to date. A client that has
 // gone to another edge is not in it any more, and no word of this edge is needed.
 func (b *flooded) changedPlaces(m *BulletinMessage) {
-	for _, client := range slices.Sorted(maps.Keys(b.moved)) {
+	for _, client := range sortedKeys(b.moved) {
 		if s := b.edge.here(client); s != nil {
 			c := ClientPlace{Client: client, Attachment: s.epoch.Attachment, Began: s.began}
 			if p := b.places[client]; p != nil {

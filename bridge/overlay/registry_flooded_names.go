@@ -1,9 +1,6 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // A robot's name that several brokers advertise is that of the older claim, then of
 // the lower broker id: who has the same bulletins comes to the same answer (D4). The
@@ -40,7 +37,7 @@ func (b *flooded) forgetClaims() {
 	if len(b.claimed) == len(b.robots[b.cfg.ID]) || b.now-b.began < Instant(b.cfg.Inbox.Keep) {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.claimed)) {
+	for _, name := range sortedKeys(b.claimed) {
 		if b.robots[b.cfg.ID][name] == nil {
 			b.disclaim(name)
 		}
@@ -89,7 +86,7 @@ func (b *flooded) holderOf(name string, only BrokerID) (holder BrokerID) {
 // the sake of one of its own: if that is news, or again.
 func (b *flooded) refuse(again bool) {
 	m := Refusals{}
-	for _, name := range slices.Sorted(maps.Keys(b.robots[b.cfg.ID])) {
+	for _, name := range sortedKeys(b.robots[b.cfg.ID]) {
 		switch holder := b.holders[name]; {
 		case holder != b.cfg.ID:
 			m.Refused = append(m.Refused, Refusal{Robot: name, Broker: holder})

@@ -1,9 +1,6 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // register and tellStates have the own bulletin brought up to date at the end of the
 // step.
@@ -13,12 +10,19 @@ func (b *flooded) tellStates() { b.stateNews = true }
 
 // endStep answers the edge, and tells what is new here.
 func (b *flooded) endStep() {
-	for _, id := range slices.Sorted(maps.Keys(b.watches)) {
+	for _, id := range sortedKeys(b.watches) {
 		if e := b.bulletins[id]; e != nil && e.statesVersion > 0 {
 			b.edge.onKnown(id, e.robotsSince(b.watches[id]))
 		}
 	}
 	clear(b.watches)
+	if b.robotNews || b.stateNews || len(b.moved) > 0 || b.own.stamp != b.source.present() {
+		b.tellNews()
+	}
+}
+
+// tellNews has the own bulletin tell of what is new here.
+func (b *flooded) tellNews() {
 	m := &BulletinMessage{}
 	if b.robotNews {
 		b.robotNews = false

@@ -1,9 +1,6 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // A robot's name is one broker's in the whole network: that of the broker which
 // the registry has heard of it first. Another that reads a robot of that name
@@ -47,7 +44,7 @@ func (b *registry) holdAll(names map[string]bool, also BrokerID) {
 		contested = contested || b.claims[name] > 1 || b.holders[name] != before && before != ""
 	}
 	if contested {
-		for _, id := range slices.Sorted(maps.Keys(b.brokers)) {
+		for _, id := range sortedKeys(b.brokers) {
 			b.refuse(id)
 		}
 	} else if b.brokers[also] != nil {
@@ -102,7 +99,7 @@ func (b *registry) holdRefused() {
 func (b *registry) refuse(id BrokerID) {
 	r := b.brokers[id]
 	var refused, rivals []Refusal
-	for _, name := range slices.Sorted(maps.Keys(b.robots[id])) {
+	for _, name := range sortedKeys(b.robots[id]) {
 		holder := b.holders[name]
 		switch {
 		case holder != id:

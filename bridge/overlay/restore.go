@@ -1,9 +1,6 @@
 package overlay
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // restore replays records. What does not fit together is left out: a store
 // that lost its end may lack anything.
@@ -201,7 +198,7 @@ func (b *Broker) start(lost bool) {
 	} else {
 		b.record(&StampRecord{Stamp: b.source.stamp})
 	}
-	for _, h := range slices.Sorted(maps.Keys(b.source.entries)) {
+	for _, h := range sortedKeys(b.source.entries) {
 		e := b.source.entries[h]
 		e.seen, e.outside = b.now, e.next-1
 		if e.inbox == nil && lost {
@@ -223,7 +220,7 @@ func (b *Broker) start(lost bool) {
 			b.edge.startSession(s)
 		}
 	}
-	for _, h := range slices.Sorted(maps.Keys(b.source.entries)) { // all robots are away now
+	for _, h := range sortedKeys(b.source.entries) { // all robots are away now
 		if e := b.source.entries[h]; !e.ended {
 			for _, robot := range e.trues.robots() {
 				b.source.endStatesOf(e, robot)

@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"maps"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -177,7 +176,7 @@ func (b *source) due() Instant {
 
 // tellWatchers tells edges of what is new, at a step's end.
 func (b *source) tellWatchers() {
-	for _, id := range slices.Sorted(maps.Keys(b.watchers)) {
+	for _, id := range sortedKeys(b.watchers) {
 		w := b.watchers[id]
 		switch {
 		case w.until < b.now:

@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"maps"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -111,7 +110,7 @@ func (b *source) installed(in *Installed) {
 	e.installed = max(e.installed, in.Set)
 	e.answered++
 	m := &EventMessage{Key: e.key, Set: e.epoch}
-	for _, id := range slices.Sorted(maps.Keys(in.Robots)) {
+	for _, id := range sortedKeys(in.Robots) {
 		if e.members.subs[id] != nil {
 			m.Counts = append(m.Counts, RobotCount{ID: id, Robots: in.Robots[id]})
 		}

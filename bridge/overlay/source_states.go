@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"callboard/subscribe/protocol"
@@ -59,7 +58,7 @@ func (t trueStates) of(robot string) (all [][]protocol.Matched, readings []*Read
 	}
 	no := false
 	at := map[device]int{}
-	for _, id := range slices.Sorted(maps.Keys(t)) {
+	for _, id := range sortedKeys(t) {
 		st := t[id][robot]
 		if st == nil {
 			continue
@@ -87,7 +86,7 @@ func (t trueStates) robots() []string {
 			found[robot] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return sortedKeys(found)
 }
 
 // endStates gives that states which were true of a robot have ended: it is away.
@@ -197,8 +196,8 @@ func (b *source) statesOf(k Key) (all []HeldState) {
 	if e == nil {
 		return nil
 	}
-	for _, id := range slices.Sorted(maps.Keys(e.trues)) {
-		for _, robot := range slices.Sorted(maps.Keys(e.trues[id])) {
+	for _, id := range sortedKeys(e.trues) {
+		for _, robot := range sortedKeys(e.trues[id]) {
 			st := e.trues[id][robot]
 			all = append(all, HeldState{id, b.cfg.ID, st.seq, st.reading, st.values, 0, ""})
 		}
@@ -210,7 +209,7 @@ func (b *source) statesOf(k Key) (all []HeldState) {
 // leaves out what the client has.
 func (b *source) giveAgain(e *entry, again *StateAgain) {
 	yes := true
-	for _, id := range slices.Sorted(maps.Keys(e.trues)) {
+	for _, id := range sortedKeys(e.trues) {
 		st := e.trues[id][again.Robot]
 		if st == nil || again.ID != "" && (id != again.ID || st.seq != again.Seq) { // it has been false since
 			continue

@@ -1,7 +1,9 @@
 package overlay
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"callboard/subscribe/protocol"
 )
@@ -74,3 +76,16 @@ func (b *step) lease() Instant { return b.now + leasePeriods*Instant(b.cfg.Heart
 
 // local reports whether the client's edge is here.
 func (b *step) local(r *route) bool { return r.down == b.cfg.ID }
+
+// sortedKeys returns a map's keys in order; of an empty one, as most are, none.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	if len(m) == 0 {
+		return nil
+	}
+	keys := make([]K, 0, len(m))
+	for k := range m { // to be sorted: order decides nothing
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

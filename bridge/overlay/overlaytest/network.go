@@ -135,7 +135,8 @@ type cluster struct {
 	conn      overlay.Conn
 	reading   int
 	frames    int
-	tested    map[int][]tested // by reading: what matched, since the last step of its broker
+	received  overlay.FrameReceived // the input of each that no broker keeps
+	tested    map[int][]tested      // by reading: what matched, since the last step of its broker
 
 	registry   int
 	registryUp bool
@@ -260,7 +261,7 @@ func (c *cluster) registryOf() overlay.BrokerID {
 }
 
 func (c *cluster) advertise(i int) {
-	robot := "r" + string(brokerName(i))
+	robot := robotName(i)
 	c.step(i, &overlay.Advertise{Robot: robot, Devices: []string{"laser:0"}})
 	c.step(i, &overlay.RobotState{Robot: robot, State: protocol.RobotUp, Since: c.now})
 }
@@ -524,12 +525,16 @@ func (c *cluster) publish(i int) {
 func (c *cluster) match(i int, test func(*testedSet, *overlay.Subscription, int) (protocol.Matched, bool)) {
 	var hits []overlay.Hit
 	var tests []tested
-	number := strconv.AppendInt(nil, int64(c.reading), 10)
-	reading := &overlay.Reading{Robot: robotName(i), Interface: "laser", Time: float64(c.reading)}
+	var number []byte
+	var reading *overlay.Reading
 	for _, s := range c.brokers[i].sets {
 		hit := overlay.Hit{Handle: s.handle, Set: s.set}
 		for _, sub := range s.subs {
 			if named, matches := test(s, sub, c.reading); matches {
+				if reading == nil {
+					number = strconv.AppendInt(nil, int64(c.reading), 10)
+					reading = &overlay.Reading{Robot: robotName(i), Interface: "laser", Time: float64(c.reading)}
+				}
 				if sub.Messages {
 					named.Values, reading.Messages = protocol.NoValues, number
 				} else {
@@ -561,7 +566,12 @@ func (c *cluster) deliver(w *way) {
 	}
 	c.hearRobots(w.to, messages)
 	c.cause = f.cause
-	c.step(w.to, &overlay.FrameReceived{Neighbour: c.brokers[w.from].name, Session: f.session, Messages: messages})
+	in := &c.received
+	if _, still := c.held[w.to]; still || c.steps != nil { // it is kept
+		in = &overlay.FrameReceived{}
+	}
+	*in = overlay.FrameReceived{Neighbour: c.brokers[w.from].name, Session: f.session, Messages: messages}
+	c.step(w.to, in)
 	c.cause = 0
 }
 

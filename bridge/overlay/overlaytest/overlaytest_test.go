@@ -146,7 +146,7 @@ func (s *seeds) run() {
 			return
 		}
 		run := twice
-		if seed >= alwaysTwice && seed%8 > 0 {
+		if seed >= alwaysTwice && seed%32 > 0 {
 			run = once
 		}
 		marks, wrong := run(seed, s.Config)
@@ -161,7 +161,7 @@ func (s *seeds) run() {
 	}
 }
 
-// alwaysTwice is up to where each seed runs twice. Of those behind it one in eight
+// alwaysTwice is up to where each seed runs twice. Of those behind it one in 32
 // does: what a second run finds, an order that something decides by, is in many.
 const alwaysTwice = 10_000
 

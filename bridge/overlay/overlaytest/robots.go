@@ -16,7 +16,15 @@ type robot struct {
 }
 
 // robotName names the robot of a source broker.
-func robotName(i int) string { return "r" + string(brokerName(i)) }
+func robotName(i int) string {
+	if i < len(robotNames) {
+		return robotNames[i]
+	}
+	return "r" + string(brokerName(i))
+}
+
+// robotNames are those of the first brokers' robots.
+var robotNames = [...]string{"rb1", "rb2", "rb3", "rb4", "rb5", "rb6", "rb7", "rb8", "rb9"}
 
 // knows takes note of what a broker is told of its robot: one that is new to it
 // is away at first.

@@ -184,7 +184,7 @@ func (s *schedule) appear(i int) {
 	if s.appeared[i] {
 		s.leave(i)
 		s.appeared[i] = false
-		s.step(i, &overlay.Withdraw{Robot: "r" + string(brokerName(i))})
+		s.step(i, &overlay.Withdraw{Robot: robotName(i)})
 	} else {
 		s.appeared[i] = true
 		s.advertise(i)
@@ -197,7 +197,7 @@ func (s *schedule) robotState(i int, state string) {
 		if state == protocol.RobotAway {
 			s.leave(i)
 		}
-		s.step(i, &overlay.RobotState{Robot: "r" + string(brokerName(i)), State: state, Since: s.now})
+		s.step(i, &overlay.RobotState{Robot: robotName(i), State: state, Since: s.now})
 	}
 }
 
