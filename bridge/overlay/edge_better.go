@@ -22,12 +22,13 @@ func (b *edge) tooDear(in *inbox, r *route) bool {
 
 // improve subscribes again, along the best path and all the way to the source. Nothing
 // is missing, so nothing is sent again: what still comes down the old way ends there
-// with a fetch, which this edge answers.
+// with a fetch, which this edge answers. If a link of the old way is lost meanwhile nobody
+// says so, since it is this key's no more: a gap that stays is renewed a period sooner.
 func (b *edge) improve(in *inbox) {
 	s := in.session
 	b.stats.Improved++
 	b.nextRevision(s)
 	b.recordSession(s)
-	in.far.dear, in.far.exact = 0, true
+	in.far.dear, in.far.exact, in.far.moved = 0, true, true
 	b.network.subscribe(&SubscribeMessage{Key: in.key, Epoch: s.epoch, Num: in.buf.last, Known: in.known(), Hash: s.hash, Missing: &Missing{}})
 }

@@ -19,6 +19,7 @@ type far struct {
 	stored  bool   // it comes from the store, and was not renewed since: a newer set than the stored one may be known
 	renewed Instant
 	exact   bool // the way up is the one that this edge has asked for, up to the source
+	moved   bool // it was improved since it was renewed: what the old way has lost nobody tells
 	dear    int  // at how many periods' ends it was dearer than the best path (H4)
 }
 
@@ -141,7 +142,7 @@ func (b *edge) renew(in *inbox) {
 	if len(in.far.held) > 0 {
 		missing.To = in.far.held[0].From - 1
 	}
-	in.far.open, in.far.renewed, in.far.exact = 0, b.period, true
+	in.far.open, in.far.renewed, in.far.exact, in.far.moved = 0, b.period, true, false
 	b.network.subscribe(&SubscribeMessage{Key: in.key, Epoch: s.epoch, Num: in.buf.last, Known: in.known(), Hash: s.hash, Set: s.whole(), Missing: missing})
 }
 
@@ -316,6 +317,9 @@ func (b *edge) refreshKeys(s *session) {
 			f.ends++
 		default:
 			f.open, f.ends = want, 1
+		}
+		if f.moved && f.ends == 2 { // nobody tells what the old way has lost
+			f.ends = 3
 		}
 		r := b.network.routeOf(in.key)
 		if r == nil || r.up == "" || missing && f.ends >= 3 {

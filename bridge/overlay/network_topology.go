@@ -163,12 +163,13 @@ func (b *network) numberOwnState(number uint64) {
 func (b *network) keepState(s *LinkState) {
 	old := b.topology.states[s.Broker]
 	b.topology.states[s.Broker] = &heardState{LinkState: *s, heard: b.now}
-	if old != nil && slices.Equal(old.Neighbours, s.Neighbours) && slices.Equal(old.Costs, s.Costs) {
+	alike := old != nil && slices.Equal(old.Neighbours, s.Neighbours)
+	if alike && slices.Equal(old.Costs, s.Costs) {
 		return
 	}
 	clear(b.topology.paths)
 	b.topology.tree.known = false
-	b.rerouted = true
+	b.rerouted = b.rerouted || !alike // what links cost decides of no broker whether it is in reach
 }
 
 func (b *network) flood(s *LinkState, but BrokerID) {

@@ -16,6 +16,9 @@ func (c *cluster) cost(l link, cost overlay.Cost) {
 // costAt returns what an end of a link takes it to cost. One of the two may have it
 // for cheaper than it is.
 func (c *cluster) costAt(i int, l link) overlay.Cost {
+	if c.ends != nil {
+		return c.ends(i, l)
+	}
 	cost := c.costs[l]
 	if at := []int{l.a, l.b}[cost/2%2]; i == at && cost > 0 {
 		return max(cost*3/4, overlay.CostOne)

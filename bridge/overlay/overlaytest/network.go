@@ -163,6 +163,8 @@ type cluster struct {
 	changesHold bool                                         // nothing is forgotten that states of changes follow from
 	calmRobots  bool                                         // a robot is away only if it is: no broker is out of reach
 
+	sent   func(w *way)                              // is told of each frame that is put onto a link; nil: nobody
+	ends   func(i int, l link) overlay.Cost          // returns what an end of a link takes it to cost; nil: costAt knows
 	starts func(x *broker, records []overlay.Record) // before a broker starts with them; nil: nothing is done
 	steps  func(x *broker, in overlay.Input)         // has a broker take an input in, and looks at what it does; nil: it just does
 
@@ -200,17 +202,22 @@ func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry
 		c.start(i, nil, false)
 	}
 	for _, l := range links {
-		for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
-			w := &way{from: e[0], to: e[1]}
-			c.ways, c.between[e] = append(c.ways, w), w
-			c.brokers[w.from].out = append(c.brokers[w.from].out, w)
-		}
+		c.addWays(l)
 	}
 	slices.SortFunc(c.ways, func(v, w *way) int { return cmp.Or(cmp.Compare(v.from, w.from), cmp.Compare(v.to, w.to)) })
 	for _, l := range links {
 		c.up(l)
 	}
 	return c
+}
+
+// addWays makes both directions of a link.
+func (c *cluster) addWays(l link) {
+	for _, e := range [][2]int{{l.a, l.b}, {l.b, l.a}} {
+		w := &way{from: e[0], to: e[1]}
+		c.ways, c.between[e] = append(c.ways, w), w
+		c.brokers[w.from].out = append(c.brokers[w.from].out, w)
+	}
 }
 
 // start begins a broker's life.
@@ -435,6 +442,9 @@ func (c *cluster) send(x *broker, link overlay.Link, messages []overlay.Message)
 		for step := range overlay.Steps(part, cmp.Or(c.stepMembers, overlay.StepMembers)) {
 			c.frames++
 			x.out[at].put(frame{link.Session, c.now, c.began(), c.frames, step})
+			if c.sent != nil {
+				c.sent(x.out[at])
+			}
 		}
 		parts++
 	}

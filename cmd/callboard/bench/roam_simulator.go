@@ -39,8 +39,8 @@ func durations(all []overlay.Duration) []time.Duration {
 	return out
 }
 
-// frameSize returns the size of frames on a link that is not compressed. Names
-// have been told before, as most are on a link that has been up for a while.
+// frameSize returns the size of the frames of a session that is not compressed. Names
+// that it has told before are short.
 func frameSize() func([]overlay.Message) int {
 	encoder := frame.NewEncoder()
 	var b []byte
