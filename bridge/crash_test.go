@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func startProcess(t *testing.T, configuration string) *benchtest.Process {
+func startProcess(t testing.TB, configuration string) *benchtest.Process {
 	t.Helper()
 	p, err := benchtest.StartProcess(configuration, t.Output())
 	if err != nil {

@@ -97,6 +97,9 @@ func (p *Process) Kill() {
 	}
 }
 
+// Pid returns the process's id.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
 // Terminate asks the process to end, and waits until it has.
 func (p *Process) Terminate() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
