@@ -151,7 +151,7 @@ func TestFoxgloveChannels(t *testing.T) {
 	v.say(`{"op":"unsubscribe","subscriptionIds":[0,1,2,3]}`)
 	v.say(`{"op":"getParameters","parameterNames":[],"id":"get-all-params"}`)
 	m := v.hearsText("parameterValues")
-	if m["id"] != "get-all-params" || fmt.Sprint(m["parameters"]) != "[map[name:/use_sim_time value:false] map[name:/callboard/robots value:[r0]]]" {
+	if m["id"] != "get-all-params" || fmt.Sprint(m["parameters"]) != "[map[name:/use_sim_time value:true] map[name:/callboard/robots value:[r0]]]" {
 		t.Errorf("parameters: %v", m)
 	}
 	v.say(`{"op":"subscribeConnectionGraph"}`)

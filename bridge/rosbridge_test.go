@@ -103,7 +103,7 @@ func TestRosbridgeNames(t *testing.T) {
 	if nodes, _ := p.answer("/rosapi/nodes", "{}"); fmt.Sprint(nodes) != "map[nodes:[/callboard /r0 /r2 /r10]]" {
 		t.Errorf("the nodes are %v", nodes)
 	}
-	if details, _ := p.answer("/rosapi/node_details", `{"node":"r2"}`); fmt.Sprint(at(details, "subscribing"), at(details, "services")) != "[/r2/cmd_vel] [/r2/motors]" {
+	if details, _ := p.answer("/rosapi/node_details", `{"node":"r2"}`); fmt.Sprint(at(details, "subscribing"), at(details, "services")) != "[/r2/cmd_vel /r2/move_base_simple/goal] [/r2/motors]" {
 		t.Errorf("r2 is %v", details)
 	}
 }
@@ -151,6 +151,51 @@ func TestRosbridgeDrives(t *testing.T) {
 	}
 	if truth := watcher.message("/base_pose_ground_truth", "nav_msgs/Odometry"); !near(at(truth, "pose", "pose", "position", "x"), 0) {
 		t.Errorf("after reset_positions the robot is at %v", at(truth, "pose", "pose"))
+	}
+}
+
+// TestRosbridgeGoals: a robot goes where a goal is, though the program has gone.
+func TestRosbridgeGoals(t *testing.T) {
+	b := simulated(t, nil, "r0")
+	watcher := speak(t, b, "/rosbridge", nil)
+	watcher.message("/odom", "nav_msgs/Odometry")
+	p := speak(t, b, "/rosbridge", nil)
+	p.say(`{"op":"publish","id":"g","topic":"/goal_pose","msg":{"header":{"frame_id":"base_link"},"pose":{"orientation":{"w":1}}}}`)
+	if m := p.hearsText(`"status"`); m["id"] != "g" || !strings.Contains(m["msg"].(string), "expected map or odom") {
+		t.Errorf("a goal in the robot's own frame: %v", m)
+	}
+	p.say(`{"op":"advertise","topic":"/move_base_simple/goal","type":"geometry_msgs/PoseStamped"}`)
+	p.say(`{"op":"publish","topic":"/move_base_simple/goal","msg":{"header":{"frame_id":"map"},"pose":{"position":{"x":1,"y":0.5},"orientation":{"w":1}}}}`)
+	p.say(`{"op":"unadvertise","topic":"/move_base_simple/goal"}`)
+	p.say(`{"op":"call_service","id":"last","service":"/rosapi/topics"}`)
+	p.hearsText("service_response", "last")
+	p.Close()
+	watcher.say(`{"op":"subscribe","topic":"/odom"}`)
+	watcher.hears("the robot at its goal", func(_ bool, text []byte) bool {
+		var m map[string]any
+		at := func(name string) any { return at(m, "msg", "pose", "pose", "position", name) }
+		return json.Unmarshal(text, &m) == nil && m["topic"] == "/odom" && near(at("x"), 1) && near(at("y"), 0.5)
+	})
+}
+
+// TestRosbridgeClock: programs live in the time of the simulation that all robots are
+// in.
+func TestRosbridgeClock(t *testing.T) {
+	b := simulated(t, nil, "r0", "r1")
+	p := speak(t, b, "/rosbridge", nil)
+	p.knows("r0", "r1")
+	p.say(`{"op":"subscribe","topic":"/clock"}`)
+	last := -1.0
+	for range 10 {
+		m := p.hearsText("publish", "/clock")
+		now := at(m, "msg", "clock", "secs").(float64) + at(m, "msg", "clock", "nsecs").(float64)/1e9
+		if !(now > last && now < 1e6) {
+			t.Fatalf("the clock is %v after %v", now, last)
+		}
+		last = now
+	}
+	if v, _ := p.answer("/rosapi/get_param", `{"name":"/use_sim_time"}`); at(v, "value") != "true" {
+		t.Errorf("use_sim_time is %v", v)
 	}
 }
 

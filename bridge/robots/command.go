@@ -24,7 +24,7 @@ type command struct {
 	least   int // arguments
 	most    int
 	request bool // answered by Player; else it is sent and that is all
-	moves   bool // the robot: its arguments may end with how long (s)
+	moves   bool // the base: it replaces a velocity that has an end
 	build   func(robot string, args []float64) (subtype uint8, body, answer any)
 	result  func(answer any) any
 }
@@ -42,6 +42,30 @@ var table = []command{
 		name: "stop", args: "no arguments", interf: player.InterfacePosition2D, moves: true,
 		build: func(string, []float64) (uint8, any, any) {
 			return iface.CmdPosition2DVel, &iface.Position2DCmdVel{State: 1}, nil
+		},
+	},
+	{
+		name: "goto", args: "X Y YAW in m and rad, of odometry", interf: player.InterfacePosition2D, least: 3, most: 3, moves: true,
+		build: func(_ string, a []float64) (uint8, any, any) {
+			return iface.CmdPosition2DPos, &iface.Position2DCmdPos{Pos: iface.Pose2D{Px: a[0], Py: a[1], Pa: a[2]}, State: 1}, nil
+		},
+	},
+	{
+		name: "goal", args: "X Y YAW in m and rad, for a path planner", interf: player.InterfacePlanner, least: 3, most: 3,
+		build: func(_ string, a []float64) (uint8, any, any) {
+			return iface.CmdPlannerGoal, &iface.PlannerCmd{Goal: iface.Pose2D{Px: a[0], Py: a[1], Pa: a[2]}}, nil
+		},
+	},
+	{
+		name: "localize", args: "X Y YAW [VXX VYY VAA] in m, rad and their squares, for a localizer", interf: player.InterfaceLocalize, least: 3, most: 6, request: true,
+		build: func(_ string, a []float64) (uint8, any, any) {
+			set := &iface.LocalizeSetPose{Mean: iface.Pose2D{Px: a[0], Py: a[1], Pa: a[2]}, Cov: [6]float64{0.25, 0.25, 0.07}}
+			for i := range set.Cov {
+				if i+3 < len(a) {
+					set.Cov[i] = a[i+3]
+				}
+			}
+			return iface.ReqLocalizeSetPose, set, nil
 		},
 	},
 	{
@@ -83,7 +107,7 @@ var halting = &table[slices.IndexFunc(table, func(c command) bool { return c.nam
 
 // lasts returns how long a velocity lasts (s); 0: until another one comes.
 func (c *command) lasts(args []float64) float64 {
-	if !c.moves {
+	if c.name != "velocity" {
 		return 0
 	}
 	return at(args, 3)

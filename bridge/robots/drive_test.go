@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"callboard/bridge/robots"
+	"callboard/player"
 	"callboard/player/server"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
@@ -29,9 +30,12 @@ type driven struct {
 }
 
 // inBubble runs a test with a robot that is up, and ends it.
-func inBubble(t *testing.T, f func(d *driven)) {
+func inBubble(t *testing.T, f func(d *driven)) { inBubbleWith(t, &base{}, f) }
+
+// inBubbleWith is inBubble with a base.
+func inBubbleWith(t *testing.T, b *base, f func(d *driven)) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &driven{t: t, base: &base{}, conns: make(chan net.Conn, 10)}
+		d := &driven{t: t, base: b, conns: make(chan net.Conn, 10)}
 		d.pipe = d.base.serve(t)
 		matcher, err := subscribe.New(subscribe.Config{})
 		if err != nil {
@@ -100,6 +104,28 @@ func TestVelocityEnds(t *testing.T) {
 		d.goes(1.0)
 		d.goes() // goes on
 		d.at(60, goes, goes)
+	})
+}
+
+// TestGoalCommands: goals go to the base or a planner, poses to a localizer. A goal of
+// the base replaces a velocity, whose end does not stop it.
+func TestGoalCommands(t *testing.T) {
+	b := &base{has: []server.DeviceInfo{
+		{Interf: player.InterfacePosition2D, Driver: "base"}, {Interf: player.InterfacePlanner, Driver: "base"}, {Interf: player.InterfaceLocalize, Driver: "base"},
+	}}
+	inBubbleWith(t, b, func(d *driven) {
+		d.goes(1.5)
+		for _, c := range []protocol.Command{
+			{Name: "goto", Args: []any{1.0, 2.0, 3.0}}, {Name: "goal", Args: []any{1.0, 2.0, 3.0}},
+			{Name: "localize", Args: []any{1.0, 2.0, 3.0}}, {Name: "localize", Args: []any{1.0, 2.0, 3.0, 0.1, 0.2, 0.3}},
+		} {
+			c.Robot = "r0"
+			if _, err := d.Command(context.Background(), c); err != nil {
+				d.t.Error(err)
+			}
+		}
+		d.at(60, goes, "CMD 2 of position2d:0: {1 2 3} 1", "CMD 1 of planner:0: {1 2 3}",
+			"REQ 1 of localize:0: {1 2 3} [0.25 0.25 0.07 0 0 0]", "REQ 1 of localize:0: {1 2 3} [0.1 0.2 0.3 0 0 0]")
 	})
 }
 

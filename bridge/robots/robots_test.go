@@ -52,6 +52,13 @@ func (b *base) Handle(c *server.Call) {
 	switch p := c.Payload.(type) {
 	case *iface.Position2DCmdVel:
 		b.note(c, fmt.Sprint(p.Vel, p.State))
+	case *iface.Position2DCmdPos:
+		b.note(c, fmt.Sprint(p.Pos, p.State))
+	case *iface.PlannerCmd:
+		b.note(c, fmt.Sprint(p.Goal))
+	case *iface.LocalizeSetPose:
+		b.note(c, fmt.Sprint(p.Mean, p.Cov))
+		c.Ack(nil)
 	case *iface.Position2DPowerConfig:
 		b.note(c, fmt.Sprint(p.State))
 		c.Ack(nil)

@@ -41,7 +41,7 @@ func (c *client) changed(write func(*said)) {
 	there := map[uint32]bool{}
 	var added []advertisedChannel
 	for _, t := range s.Seen(c.member.Grant) {
-		if t.Use == rosgraph.Velocity {
+		if t.Taken() {
 			continue
 		}
 		id := c.dialect.id("channel " + t.Name + " " + t.Type)
@@ -140,7 +140,7 @@ func (c *client) changedConnections(s *rosgraph.Snapshot, write func(*said)) {
 	}
 	now := &connections{map[string]string{}, map[string]string{}, map[string]string{}}
 	for _, t := range s.Seen(c.member.Grant) {
-		if t.Use == rosgraph.Velocity {
+		if t.Taken() {
 			now.subscribed[t.Name] = t.Robot.Node()
 		} else {
 			now.published[t.Name] = t.Robot.Node()

@@ -41,16 +41,11 @@ func (c *client) advertise(id uint32, topic, encoding, schema string) error {
 		return fmt.Errorf("Channel %d was advertised already", id)
 	}
 	p := &publication{topic: topic, encoding: encoding, kind: ros.Lookup(schema)}
-	if t := c.member.Find(topic); t != nil && t.Use == rosgraph.Velocity && !steers(p.kind) {
-		return fmt.Errorf("Topic %s takes geometry_msgs/Twist or TwistStamped, not %.64q", topic, schema)
+	if t := c.member.Find(topic); t != nil && t.Taken() && !t.Takes(p.kind) {
+		return fmt.Errorf("Topic %s takes %s, not %.64q", topic, t.Type, schema)
 	}
 	c.published[id] = p
 	return nil
-}
-
-// steers reports whether a robot can be driven by messages of a type.
-func steers(kind *ros.Type) bool {
-	return kind != nil && (kind.Name == "geometry_msgs/Twist" || kind.Name == "geometry_msgs/TwistStamped")
 }
 
 // unadvertise ends a publication: a robot that the client drives stops.
@@ -60,8 +55,8 @@ func (c *client) unadvertise(ctx context.Context, id uint32) {
 		return
 	}
 	delete(c.published, id)
-	if t := c.member.Find(p.topic); t != nil && t.Use == rosgraph.Velocity {
-		c.member.Halt(ctx, t.Robot)
+	if t := c.member.Find(p.topic); t != nil {
+		c.member.Abandon(ctx, t)
 	}
 }
 
@@ -77,23 +72,20 @@ func (c *client) publish(ctx context.Context, id uint32, b []byte) error {
 	}
 	t := c.member.Find(p.topic)
 	switch {
-	case t == nil || t.Use != rosgraph.Velocity:
+	case t == nil || !t.Taken():
 		if p.refused {
 			return nil
 		}
 		p.refused = true
-		return wrong("Topic %.64s: nothing here takes what is published on it; expected a robot's cmd_vel", p.topic)
-	case !steers(p.kind):
-		return wrong("Topic %.64s takes geometry_msgs/Twist or TwistStamped", p.topic)
+		return wrong("Topic %.64s: nothing here takes what is published on it; expected a robot's cmd_vel, move_base_simple/goal or initialpose", p.topic)
+	case !t.Takes(p.kind): // it was advertised before the robot was known
+		return wrong("Topic %.64s takes %s", p.topic, t.Type)
 	}
-	twist, err := read(p.kind, p.encoding, b)
+	said, err := read(p.kind, p.encoding, b)
 	if err != nil {
 		return wrong("Topic %.64s: %v", p.topic, err)
 	}
-	if inner, stamped := twist.At("twist").(ros.Message); stamped {
-		twist = inner
-	}
-	return c.member.Drive(ctx, t.Robot, twist, func(_ any, err error) {
+	return c.member.Publish(ctx, t, said, func(_ any, err error) {
 		if err != nil && ctx.Err() == nil {
 			c.status(levelError, protocol.ProblemOf(err).Message)
 		}

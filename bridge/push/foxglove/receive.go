@@ -182,9 +182,6 @@ func (c *client) binary(ctx context.Context, b []byte) {
 	}
 }
 
-// parameterNames are the parameters that there are; nobody can change them.
-var parameterNames = []string{"/use_sim_time", "/callboard/robots"}
-
 type parameter struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"`
@@ -193,21 +190,11 @@ type parameter struct {
 // values returns the parameters of the names, all of them for none.
 func (c *client) values(names []string) []parameter {
 	out := []parameter{}
-	for _, name := range parameterNames {
+	for _, name := range rosgraph.Params {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
-		p := parameter{name, false}
-		if name == "/callboard/robots" {
-			robots := []string{}
-			for _, r := range c.member.Snapshot().Robots {
-				if c.member.Grant.Allows(r.Name) {
-					robots = append(robots, r.Name)
-				}
-			}
-			p.Value = robots
-		}
-		out = append(out, p)
+		out = append(out, parameter{name, c.member.Param(name)})
 	}
 	return out
 }
@@ -224,7 +211,7 @@ func (c *client) sendParameters(names []string, id *string) {
 func (c *client) watchParameters(names []string, on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, name := range parameterNames {
+	for _, name := range rosgraph.Params {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}

@@ -39,6 +39,8 @@ func (c *client) Notify(to attach.Messages, n *protocol.Notify) {
 			}
 		case rosgraph.Transforms:
 			data(to, sub.id, at, c.member.Transforms(ros.ROS1))
+		case rosgraph.Clock:
+			data(to, sub.id, at, c.member.Clock(ros.ROS1))
 		case rosgraph.Truth:
 			c.member.AskTruth()
 		}

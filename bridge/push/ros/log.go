@@ -24,3 +24,10 @@ func AppendLog(b []byte, f Format, now Stamp, level uint8, node, message string)
 	e.Strings("topics", nil)
 	return e.Bytes()
 }
+
+// AppendClock appends a rosgraph_msgs/Clock.
+func AppendClock(b []byte, f Format, now Stamp) []byte {
+	e := Begin(b, f)
+	e.Time("clock", now)
+	return e.Bytes()
+}

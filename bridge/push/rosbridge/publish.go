@@ -33,7 +33,7 @@ func (c *client) advertise(m message) error {
 	if kind == nil {
 		return wrong("type: %q is not known; expected one of ROS's common messages", word[:min(len(word), maxName)])
 	}
-	if t := c.member.Find(topic); t != nil && !takes(t, kind) {
+	if t := c.member.Find(topic); t != nil && !t.Takes(kind) {
 		return wrong("type: %q; topic %s is %s", word, topic, t.Type)
 	}
 	a := c.advertised[topic]
@@ -59,11 +59,6 @@ func (c *client) advertise(m message) error {
 // maxName is how much of a name stands in an error.
 const maxName = 64
 
-// takes reports whether a topic may be advertised with a type.
-func takes(t *rosgraph.Topic, kind *ros.Type) bool {
-	return kind == ros.Lookup(t.Type) || t.Use == rosgraph.Velocity && kind == ros.Lookup("geometry_msgs/TwistStamped")
-}
-
 // unadvertise ends an advertisement: a robot that the client drives stops.
 func (c *client) unadvertise(ctx context.Context, m message) error {
 	topic, err := m.needs("topic")
@@ -85,8 +80,8 @@ func (c *client) unadvertise(ctx context.Context, m message) error {
 		return nil
 	}
 	delete(c.advertised, topic)
-	if t := c.member.Find(topic); t != nil && t.Use == rosgraph.Velocity {
-		c.member.Halt(ctx, t.Robot)
+	if t := c.member.Find(topic); t != nil {
+		c.member.Abandon(ctx, t)
 	}
 	return nil
 }
@@ -101,22 +96,22 @@ func (c *client) publish(ctx context.Context, m message) error {
 		return c.republishGoal(ctx, strings.TrimPrefix(name, republisherTopic), m)
 	}
 	t := c.member.Find(topic)
-	if t == nil || t.Use != rosgraph.Velocity {
-		return wrong("topic %s: nothing here takes what is published on it; expected a robot's cmd_vel", topic[:min(len(topic), maxName)])
+	if t == nil || !t.Taken() {
+		return wrong("topic %s: nothing here takes what is published on it; expected a robot's cmd_vel, move_base_simple/goal or initialpose", topic[:min(len(topic), maxName)])
 	}
 	kind := ros.Lookup(t.Type)
 	if a := c.advertised[topic]; a != nil {
 		kind = a.kind
 	}
-	twist, err := kind.FromJSON(m["msg"], rosgraph.Now())
+	if !t.Takes(kind) { // it was advertised before the robot was known
+		return wrong("topic %s takes %s, not %s", topic[:min(len(topic), maxName)], t.Type, kind.Name)
+	}
+	said, err := kind.FromJSON(m["msg"], rosgraph.Now())
 	if err != nil {
 		return wrong("msg: %v", err)
 	}
-	if inner, stamped := twist.At("twist").(ros.Message); stamped {
-		twist = inner
-	}
 	id := m.id()
-	return c.member.Drive(ctx, t.Robot, twist, func(_ any, err error) {
+	return c.member.Publish(ctx, t, said, func(_ any, err error) {
 		var p *protocol.Problem
 		if err != nil && errors.As(err, &p) {
 			c.status(id, levelError, p)

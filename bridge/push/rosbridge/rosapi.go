@@ -56,10 +56,10 @@ func newRosapi() map[string]*api {
 		}},
 		"action_servers":  {"rosapi/GetActionServers", func(*client, ros.Message) (any, error) { return object{"action_servers": []string{}}, nil }},
 		"get_time":        {"rosapi/GetTime", func(*client, ros.Message) (any, error) { return object{"time": stamp(rosgraph.Now())}, nil }},
-		"get_param_names": {"rosapi/GetParamNames", func(c *client, _ ros.Message) (any, error) { return object{"names": paramNames}, nil }},
+		"get_param_names": {"rosapi/GetParamNames", func(c *client, _ ros.Message) (any, error) { return object{"names": rosgraph.Params}, nil }},
 		"get_param":       {"rosapi/GetParam", getParam},
 		"has_param": {"rosapi/HasParam", func(c *client, args ros.Message) (any, error) {
-			return object{"exists": slices.Contains(paramNames, absolute(args.Text("name")))}, nil
+			return object{"exists": slices.Contains(rosgraph.Params, absolute(args.Text("name")))}, nil
 		}},
 		"search_param": {"rosapi/SearchParam", searchParam},
 		"set_param":    {"rosapi/SetParam", readOnly},
@@ -109,7 +109,7 @@ func topicsForType(c *client, args ros.Message) (any, error) {
 
 func publishers(c *client, args ros.Message) (any, error) {
 	nodes := []string{}
-	if t := c.member.Find(args.Text("topic")); t != nil && t.Use != rosgraph.Velocity {
+	if t := c.member.Find(args.Text("topic")); t != nil && !t.Taken() {
 		nodes = append(nodes, t.Robot.Node())
 	}
 	return object{"publishers": nodes}, nil
@@ -117,7 +117,7 @@ func publishers(c *client, args ros.Message) (any, error) {
 
 func subscribers(c *client, args ros.Message) (any, error) {
 	nodes := []string{}
-	if t := c.member.Find(args.Text("topic")); t != nil && t.Use == rosgraph.Velocity {
+	if t := c.member.Find(args.Text("topic")); t != nil && t.Taken() {
 		nodes = append(nodes, t.Robot.Node())
 	}
 	return object{"subscribers": nodes}, nil
@@ -178,7 +178,7 @@ func nodeDetails(c *client, args ros.Message) (any, error) {
 	for _, t := range c.topics() {
 		switch {
 		case t.Robot.Node() != name:
-		case t.Use == rosgraph.Velocity:
+		case t.Taken():
 			in = append(in, t.Name)
 		default:
 			out = append(out, t.Name)
@@ -214,30 +214,10 @@ func details(name string, t *ros.Type) (any, error) {
 	return object{"typedefs": t.Details()}, nil
 }
 
-// paramNames are the parameters that there are; nobody can change them.
-var paramNames = []string{"/use_sim_time", "/callboard/robots"}
-
-// param returns a parameter; nil: there is none.
-func (c *client) param(name string) any {
-	switch absolute(name) {
-	case "/use_sim_time":
-		return false
-	case "/callboard/robots":
-		names := []string{}
-		for _, r := range c.member.Snapshot().Robots {
-			if c.member.Grant.Allows(r.Name) {
-				names = append(names, r.Name)
-			}
-		}
-		return names
-	}
-	return nil
-}
-
 // getParam answers with JSON in a text: what a client gave as default, if there is
 // none.
 func getParam(c *client, args ros.Message) (any, error) {
-	v := c.param(args.Text("name"))
+	v := c.member.Param(args.Text("name"))
 	if otherwise := args.Text("default"); v == nil && json.Valid([]byte(otherwise)) {
 		return object{"value": otherwise}, nil
 	}
@@ -247,7 +227,7 @@ func getParam(c *client, args ros.Message) (any, error) {
 
 func searchParam(c *client, args ros.Message) (any, error) {
 	name := absolute(args.Text("name"))
-	for _, known := range paramNames {
+	for _, known := range rosgraph.Params {
 		if known == name || strings.HasPrefix(known, name+"/") {
 			return object{"global_name": name}, nil
 		}

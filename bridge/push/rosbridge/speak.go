@@ -69,6 +69,8 @@ func (c *client) tell(to attach.Messages, s *stream, n *protocol.Notify, matched
 		}
 	case rosgraph.Transforms:
 		body = c.member.Transforms(f)
+	case rosgraph.Clock:
+		body = c.member.Clock(f)
 	case rosgraph.Truth:
 		if n.Robot == t.Robot.Name {
 			c.member.AskTruth()

@@ -20,6 +20,8 @@ type Member struct {
 
 	wheels wheels
 
+	clock float64 // s: what /clock has said last
+
 	// Of the notification that is being told:
 	snapshot *Snapshot
 	notify   *protocol.Notify
@@ -28,6 +30,8 @@ type Member struct {
 	reading  ros.Reading
 	decoded  bool
 	failed   bool
+	clocked  bool                   // it is known whether it
+	ticks    bool                   // sets the clock
 	moved    map[string]player.Pose // by robot: its odometry, if it is localized
 	places   []ros.Transform        // room
 }
@@ -85,7 +89,7 @@ func (t *Topic) Subscription(asked protocol.Subscription) (protocol.Subscription
 		asked.Devices = []string{address{t.Device.Interface, t.Device.Index}.String()}
 		asked.Messages = !t.Kind.Object
 		asked.Condition = t.alsoOf(asked.Condition)
-	case Transforms:
+	case Transforms, Clock:
 		asked.Devices, asked.Messages = placing, true
 	case Truth:
 		asked.Robots, asked.Devices, asked.Messages = []string{t.Robot.Name}, []string{player.InterfacePosition2D.String(), player.InterfacePosition3D.String()}, true
@@ -129,7 +133,7 @@ var placing = []string{player.InterfacePosition2D.String(), player.InterfacePosi
 
 // Begin takes a notification, of which Message then makes messages.
 func (m *Member) Begin(n *protocol.Notify) {
-	m.snapshot, m.notify, m.decoded, m.failed = m.graph.Snapshot(), n, false, false
+	m.snapshot, m.notify, m.decoded, m.failed, m.clocked = m.graph.Snapshot(), n, false, false, false
 	m.robot = m.snapshot.Robot(n.Robot)
 	m.device = nil
 	if m.robot != nil {
@@ -212,6 +216,24 @@ func (m *Member) Transforms(f ros.Format) []byte {
 	}
 	return b
 }
+
+// Clock returns what /clock says of the notification, as Message does: nothing, if the
+// time is not later than what it has said. A simulation that begins anew sets it back.
+func (m *Member) Clock(f ros.Format) []byte {
+	now := m.notify.Time
+	if !m.clocked {
+		m.clocked, m.ticks = true, now > m.clock || now <= m.clock-setBack
+	}
+	if !m.ticks {
+		return nil
+	}
+	m.clock = now
+	return ros.AppendClock(nil, f, ros.StampOf(now))
+}
+
+// setBack is how much older than another one a reading of the same simulation can be
+// when it comes (s); one that is older yet is of a simulation that has begun anew.
+const setBack = 5
 
 // Places returns where the notification says that the robot's frames are. It is
 // valid until the next call.

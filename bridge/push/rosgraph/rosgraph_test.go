@@ -45,7 +45,7 @@ func TestNames(t *testing.T) {
 	const devices = `"devices":[{"interface":"position2d","index":0},{"interface":"laser","index":1},{"interface":"laser","index":0},` +
 		`{"interface":"ranger","index":0,"geometry":` + one + `},{"interface":"blobfinder","index":0},{"interface":"laser","index":9,"driver":"twin of ranger:0"}]`
 	alone := build(known{robots: listed(t, `[{"robot":"port-6665","state":"up",`+devices+`}]`), numbers: map[string]int{"port-6665": 0}, starts: map[string]*player.Pose{"port-6665": {}}})
-	want := []string{"/base_pose_ground_truth", "/base_scan_0", "/base_scan_1", "/blobfinder", "/callboard/status", "/cmd_vel", "/odom", "/rosout", "/stall", "/tf"}
+	want := []string{"/base_pose_ground_truth", "/base_scan_0", "/base_scan_1", "/blobfinder", "/callboard/status", "/clock", "/cmd_vel", "/move_base_simple/goal", "/odom", "/rosout", "/stall", "/tf"}
 	if diff := cmp.Diff(want, names(alone.Topics)); diff != "" {
 		t.Errorf("one robot (-want +got):\n%s", diff)
 	}

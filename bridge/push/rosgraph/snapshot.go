@@ -26,7 +26,10 @@ const (
 	MetaData              // its MapMetaData
 	Log                   // /rosout
 	Events                // /callboard/status: what becomes of robots, and gaps
-	Velocity              // cmd_vel, which clients publish
+	Clock                 // /clock: the time of the simulation that all robots are in
+	Velocity              // cmd_vel, which clients publish, as those below
+	Goal                  // move_base_simple/goal
+	Estimate              // initialpose
 )
 
 // Topic is a topic that clients may subscribe to, or publish on.
@@ -134,6 +137,9 @@ func build(k known) *Snapshot {
 		s.addRobot(r)
 	}
 	s.addPlans(k.plans)
+	if s.Simulated() {
+		s.add(&Topic{Name: "/clock", Type: "rosgraph_msgs/Clock", Use: Clock})
+	}
 	s.add(&Topic{Name: "/tf", Type: "tf2_msgs/TFMessage", Use: Transforms})
 	s.add(&Topic{Name: "/rosout", Type: "rosgraph_msgs/Log", Use: Log})
 	s.add(&Topic{Name: "/callboard/status", Type: "std_msgs/String", Use: Events})
@@ -243,9 +249,27 @@ func (s *Snapshot) addRobot(r *Robot) {
 	if r.Moves() {
 		s.add(&Topic{Name: r.Prefix + "cmd_vel", Type: "geometry_msgs/Twist", Use: Velocity, Robot: r})
 	}
+	if r.Moves() || r.has(player.InterfacePlanner) {
+		s.add(&Topic{Name: r.Prefix + goalTopic, Type: "geometry_msgs/PoseStamped", Use: Goal, Robot: r})
+	}
+	if r.Localized() {
+		s.add(&Topic{Name: r.Prefix + "initialpose", Type: "geometry_msgs/PoseWithCovarianceStamped", Use: Estimate, Robot: r})
+	}
 	if r.Start != nil {
 		s.add(&Topic{Name: r.Prefix + "base_pose_ground_truth", Type: "nav_msgs/Odometry", Use: Truth, Robot: r})
 	}
+}
+
+// Where goals are published: with move_base in ROS 1, and in ROS 2.
+const (
+	goalTopic  = "move_base_simple/goal"
+	goalTopic2 = "goal_pose"
+)
+
+// Simulated reports whether all robots are in one simulation, whose time is that of
+// all readings.
+func (s *Snapshot) Simulated() bool {
+	return len(s.Robots) > 0 && !slices.ContainsFunc(s.Robots, func(r *Robot) bool { return r.Start == nil || r.World != s.Robots[0].World })
 }
 
 // addPlans adds the maps: /map if there is one.
@@ -288,6 +312,9 @@ func (s *Snapshot) Seen(g attach.Grant) []*Topic {
 // name and, if it is the only one, the one without.
 func (s *Snapshot) Find(name string, g attach.Grant) *Topic {
 	name = "/" + strings.TrimPrefix(name, "/")
+	if prefix, ok := strings.CutSuffix(name, "/"+goalTopic2); ok {
+		name = prefix + "/" + goalTopic
+	}
 	t := s.topics[name]
 	if t == nil {
 		if r, rest := s.named(name); r != nil {
