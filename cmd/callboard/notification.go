@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,11 +20,16 @@ type notificationPrinter struct {
 	json bool
 	ids  bool // of the subscriptions are shown: there are several
 	style
-	robotWidth, deviceWidth int // columns; grow with what comes
+	robotWidth, deviceWidth int        // columns; grow with what comes
+	width                   func() int // of a terminal; nil: lines are as long as they get
 }
 
 func newNotificationPrinter(p *program, json bool) *notificationPrinter {
-	return &notificationPrinter{p: p, json: json, style: style{p.colours(p.stdout)}}
+	n := &notificationPrinter{p: p, json: json, style: style{p.colours(p.stdout)}}
+	if p.terminal(p.stdout) {
+		n.width = func() int { return p.columns(p.stdout) } // it may be made wider
+	}
+	return n
 }
 
 func (n *notificationPrinter) print(e *callboard.Notification) error {
@@ -33,7 +39,8 @@ func (n *notificationPrinter) print(e *callboard.Notification) error {
 	return writeLine(n.p.stdout, []byte(n.line(e)))
 }
 
-// line makes a notification's line: robot, device, time, state, values.
+// line makes a notification's line: robot, device, time, state, values. Of these as
+// many as a terminal has room for.
 func (n *notificationPrinter) line(e *callboard.Notification) string {
 	device := e.Interface + ":" + strconv.Itoa(e.Index)
 	if n.on { // columns, on a terminal only
@@ -61,8 +68,38 @@ func (n *notificationPrinter) line(e *callboard.Notification) string {
 	if !selected {
 		fields = append(fields, n.values(e.Reading, shownValues)...)
 	}
-	return strings.Join(fields, " ")
+	if n.width == nil {
+		return strings.Join(fields, " ")
+	}
+	return fitFields(fields, n.width())
 }
+
+// fitFields puts fields, which may be coloured, on a line of so many characters
+// (0: as long as it gets), and shows whether some are left out.
+func fitFields(fields []string, width int) string {
+	line, used := "", 0
+	for i, field := range fields {
+		length := utf8.RuneCountInString(colouring.ReplaceAllString(field, ""))
+		more := 0
+		if i < len(fields)-1 {
+			more = 2 // a blank and that there is more
+		}
+		switch {
+		case width > 0 && i == 0 && length+more > width:
+			return cut(colouring.ReplaceAllString(field, ""), width)
+		case i == 0:
+			line, used = field, length
+		case width > 0 && used+1+length+more > width:
+			return line + " …"
+		default:
+			line, used = line+" "+field, used+1+length
+		}
+	}
+	return line
+}
+
+// colouring matches what colours text on a terminal.
+var colouring = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // shownValues is how many of a reading's values are shown.
 const shownValues = 6

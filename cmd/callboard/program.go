@@ -60,7 +60,7 @@ func (c command) fullName() string { return strings.TrimPrefix(c.parent+" "+c.na
 func (p *program) commands() []command {
 	return []command{
 		p.demo(), p.serve(), p.initCommand(), p.sim(), p.replay(),
-		p.watch(), p.send(), p.status(),
+		p.watch(), p.send(), p.status(), p.top(),
 		p.record(), p.query(),
 		p.check(), p.bench(), p.help(), p.completion(), p.versionCommand(),
 	}
@@ -217,6 +217,14 @@ func (p *program) columns(w io.Writer) int {
 		}
 	}
 	return 0
+}
+
+// wrapped cuts a text for stdout into lines between words, if that is a terminal.
+func (p *program) wrapped(text string) string {
+	if width := p.columns(p.stdout); width > 0 {
+		return strings.Join(wrap(text, width), "\n")
+	}
+	return text
 }
 
 // printTable prints a table to stdout: as wide as the terminal at most, or with

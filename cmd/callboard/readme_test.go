@@ -225,7 +225,7 @@ func (r *reader) runBlock(t *testing.T, block string) {
 }
 
 // goesOn matches commands that go on until they are stopped.
-var goesOn = regexp.MustCompile(`^(make demo|build/callboard (demo|serve|sim|replay|view|watch|top|record))\b`)
+var goesOn = regexp.MustCompile(`^(make demo|build/callboard (demo|serve|sim|replay|watch|record))\b`)
 
 // endReplay ends the replay that is running.
 func (r *reader) endReplay() {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 )
 
 func (p *program) status() command {
+	period := seconds()
 	return command{
 		name: "status", summary: "brokers, links, robots, clients, subscriptions",
 		about: `Asks a running broker what it and those that it reaches know, and prints it:
@@ -27,11 +29,14 @@ they hang, what waits for them, and what they subscribed to.`,
 		examples: []string{
 			"callboard status",
 			"callboard status --robot 'r1*'",
+			"callboard status --watch",
 			"callboard status --broker ws://127.0.0.1:8800/ws --json",
 		},
 		flags: slices.Concat(connectFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "robot", Usage: "only robots that match the `PATTERN`, and subscriptions that ask for one of them"},
 			&cli.BoolFlag{Name: "routes", Usage: "the ways that notifications take from broker to broker, too"},
+			&cli.BoolFlag{Name: "watch", Usage: "again and again, on a terminal in place, until q or Ctrl-C"},
+			&cli.GenericFlag{Name: "interval", Value: period, Usage: "`TIME` from one to the next (default 1s)"},
 			&cli.BoolFlag{Name: "json", Usage: "print one object: brokers, robots, subscriptions"},
 		}, logFlags("error")),
 		run: func(ctx context.Context, c *cli.Context) error {
@@ -43,23 +48,39 @@ they hang, what waits for them, and what they subscribed to.`,
 			if _, err := path.Match(pattern, ""); err != nil {
 				return usagef("--robot: %q is no pattern; expected a name, with * for any characters and ? for one", pattern)
 			}
-			lists, err := ask(ctx, config)
+			print := func(p *program, l lists, _ time.Time) error {
+				if err := l.keep(pattern); err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return printObject(p.stdout, l)
+				}
+				return p.printStatus(l, shown{robots: pattern != "", routes: c.Bool("routes")})
+			}
+			client, err := dialToAsk(ctx, config)
 			if err != nil {
 				return err
 			}
-			if err := lists.keep(pattern); err != nil {
+			defer client.Close()
+			if c.Bool("watch") {
+				return p.watchBroker(ctx, client, period.or(refreshPeriod), 0, c.Bool("json"), print)
+			}
+			l, err := ask(ctx, client)
+			if err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				text, err := json.Marshal(lists)
-				if err != nil {
-					return err
-				}
-				return writeLine(p.stdout, text)
-			}
-			return p.printStatus(lists, shown{robots: pattern != "", routes: c.Bool("routes")})
+			return print(p, l, time.Now())
 		},
 	}
+}
+
+// printObject prints an object as a line.
+func printObject(w io.Writer, object any) error {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return writeLine(w, text)
 }
 
 // lists are a broker's answers to list.
@@ -69,14 +90,14 @@ type lists struct {
 	Subscriptions json.RawMessage `json:"subscriptions"`
 }
 
-// ask attaches to a broker and asks for all lists.
-func ask(ctx context.Context, config callboard.Config) (l lists, err error) {
+// dialToAsk attaches to a broker, of which it only asks for lists.
+func dialToAsk(ctx context.Context, config callboard.Config) (*callboard.Client, error) {
 	config.Anonymous, config.Handle = true, func(callboard.Event) {}
-	client, err := dial(ctx, config)
-	if err != nil {
-		return l, err
-	}
-	defer client.Close()
+	return dial(ctx, config)
+}
+
+// ask asks a broker for all lists.
+func ask(ctx context.Context, client *callboard.Client) (l lists, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	for what, into := range map[string]*json.RawMessage{
@@ -139,6 +160,25 @@ func filter[T any](list *json.RawMessage, keep func(T) bool) error {
 	return err
 }
 
+// network is what lists say.
+type network struct {
+	brokers       []node.Broker
+	robots        []node.Robot
+	subscriptions []node.Subscription
+}
+
+func (l lists) decode() (n network, err error) {
+	for _, list := range []struct {
+		text json.RawMessage
+		into any
+	}{{l.Brokers, &n.brokers}, {l.Robots, &n.robots}, {l.Subscriptions, &n.subscriptions}} {
+		if err := json.Unmarshal(list.text, list.into); err != nil {
+			return n, fmt.Errorf("the broker's list: %w", err)
+		}
+	}
+	return n, nil
+}
+
 // shown is what of a status is printed.
 type shown struct {
 	robots bool // only robots and what asks for them
@@ -147,27 +187,20 @@ type shown struct {
 
 // printStatus prints the lists for people.
 func (p *program) printStatus(l lists, show shown) error {
-	var brokers []node.Broker
-	var all []node.Robot
-	var subscriptions []node.Subscription
-	for _, list := range []struct {
-		text json.RawMessage
-		into any
-	}{{l.Brokers, &brokers}, {l.Robots, &all}, {l.Subscriptions, &subscriptions}} {
-		if err := json.Unmarshal(list.text, list.into); err != nil {
-			return fmt.Errorf("the broker's list: %w", err)
-		}
+	n, err := l.decode()
+	if err != nil {
+		return err
 	}
 	now := time.Now()
-	clients := clientTable(brokers, subscriptions)
-	sums := sumUp(brokers, all, clients, subscriptions)
-	parts := []part{{"robot", "Robots", robotTable(all, now)}, {"subscription", "Subscriptions", subscriptionTable(subscriptions)}}
+	clients := clientsOf(n.brokers, n.subscriptions)
+	sums := sumUp(n, clients)
+	parts := []part{{"robot", "Robots", robotTable(n.robots, now)}, {"subscription", "Subscriptions", subscriptionTable(n.subscriptions)}}
 	if !show.robots {
-		parts = []part{{"broker", "Brokers", brokerTable(brokers)}, {"link", "Links", linkTable(brokers, now)},
-			parts[0], {"client", "Clients", clients}, parts[1]}
+		parts = []part{{"broker", "Brokers", brokerTable(n.brokers)}, {"link", "Links", linkTable(n.brokers, now)},
+			parts[0], {"client", "Clients", clientTable(clients)}, parts[1]}
 	}
 	if show.routes {
-		parts = append(parts, part{"route", "Routes", routeTable(brokers)})
+		parts = append(parts, part{"route", "Routes", routeTable(n.brokers)})
 	}
 	if !p.terminal(p.stdout) {
 		if !show.robots {
@@ -192,7 +225,7 @@ type part struct {
 func (p *program) printParts(parts []part, s sums, show shown) {
 	style := style{p.colours(p.stdout)}
 	if !show.robots {
-		fmt.Fprintln(p.stdout, s.words())
+		fmt.Fprintln(p.stdout, p.wrapped(s.words()))
 	}
 	var left []string
 	for _, part := range parts {
@@ -207,7 +240,7 @@ func (p *program) printParts(parts []part, s sums, show shown) {
 	if len(left) > 0 {
 		slices.Sort(left)
 		text := "No room for " + strings.ToLower(strings.Join(slices.Compact(left), ", ")) + "; a wider terminal or --json shows all."
-		fmt.Fprintf(p.stdout, "\n%s\n", style.dim(text))
+		fmt.Fprintf(p.stdout, "\n%s\n", style.dim(p.wrapped(text)))
 	}
 }
 
@@ -225,9 +258,9 @@ type sums struct {
 // everyBroker is said where each broker holds the registry.
 const everyBroker = string(overlay.ModeEvery)
 
-func sumUp(brokers []node.Broker, robots []node.Robot, clients table, subscriptions []node.Subscription) sums {
-	s := sums{brokers: len(brokers), robots: len(robots), clients: len(clients.rows), subscriptions: len(subscriptions)}
-	for _, b := range brokers {
+func sumUp(n network, clients map[clientName]*clientTotals) sums {
+	s := sums{brokers: len(n.brokers), robots: len(n.robots), clients: len(clients), subscriptions: len(n.subscriptions)}
+	for _, b := range n.brokers {
 		if b.Source == "" {
 			s.silent++
 		}
@@ -241,13 +274,13 @@ func sumUp(brokers []node.Broker, robots []node.Robot, clients table, subscripti
 		s.waiting += b.Waiting
 		s.lost += b.Lost
 	}
-	for _, r := range robots {
+	for _, r := range n.robots {
 		if r.State == protocol.RobotAway || r.Refused {
 			s.down++
 		}
 	}
-	for _, row := range clients.rows {
-		if row[clientState] == clientAway {
+	for _, c := range clients {
+		if !c.attached {
 			s.away++
 		}
 	}

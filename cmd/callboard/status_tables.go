@@ -166,26 +166,36 @@ func robotTable(robots []node.Robot, now time.Time) table {
 	return t
 }
 
-// clientState is the column of a client table that says whether the client is
-// attached, or clientAway.
-const (
-	clientState = 2
-	clientAway  = "away"
-)
+// clientAway is the state of a client that is not attached.
+const clientAway = "away"
 
-// clientTable lists the clients that have subscriptions, and where they are.
-func clientTable(brokers []node.Broker, subscriptions []node.Subscription) table {
-	type client struct{ name, broker, remote string }
-	type totals struct {
-		attached               bool
-		since                  float64
-		subscriptions, sources int
-		waiting                int
-		last, num              uint64
+// clientName tells a client from others.
+type clientName struct{ name, broker, remote string }
+
+// clientTotals is what a client has at its broker.
+type clientTotals struct {
+	attached               bool
+	subscriptions, sources int
+	waiting                int
+	last, num              uint64 // notifications that it was given, and that it has acknowledged
+}
+
+// behind is how many notifications the client has not acknowledged.
+func (c *clientTotals) behind() uint64 { return c.last - min(c.num, c.last) }
+
+// state words whether the client is attached.
+func (c *clientTotals) state() string {
+	if c.attached {
+		return "attached"
 	}
-	clients := map[client]*totals{}
-	take := func(k client, attached bool, sequences []node.Sequence) *totals {
-		c := &totals{attached: attached, sources: len(sequences)}
+	return clientAway
+}
+
+// clientsOf returns the clients that have subscriptions or a name.
+func clientsOf(brokers []node.Broker, subscriptions []node.Subscription) map[clientName]*clientTotals {
+	clients := map[clientName]*clientTotals{}
+	take := func(k clientName, attached bool, sequences []node.Sequence) *clientTotals {
+		c := &clientTotals{attached: attached, sources: len(sequences)}
 		clients[k] = c
 		for _, q := range sequences { // one for all of a client's subscriptions
 			c.last += q.Last
@@ -199,13 +209,12 @@ func clientTable(brokers []node.Broker, subscriptions []node.Subscription) table
 		told[b.ID] = len(b.Sessions) > 0
 		for _, s := range b.Sessions {
 			if s.Subscriptions > 0 || s.Client != "" {
-				c := take(client{s.Client, b.ID, s.Remote}, s.Attached, s.Sequences)
-				c.subscriptions, c.since = s.Subscriptions, s.Since
+				take(clientName{s.Client, b.ID, s.Remote}, s.Attached, s.Sequences).subscriptions = s.Subscriptions
 			}
 		}
 	}
 	for _, s := range subscriptions {
-		k := client{s.Client, s.Broker, s.Remote}
+		k := clientName{s.Client, s.Broker, s.Remote}
 		if told[s.Broker] {
 			continue
 		}
@@ -214,15 +223,16 @@ func clientTable(brokers []node.Broker, subscriptions []node.Subscription) table
 		}
 		clients[k].subscriptions++
 	}
+	return clients
+}
+
+// clientTable lists the clients, and where they are.
+func clientTable(clients map[clientName]*clientTotals) table {
 	t := table{headings: []string{"CLIENT", "BROKER", "STATE", "ADDRESS", "SUBSCRIPTIONS", "SOURCES", "NOTIFICATIONS", "UNACKNOWLEDGED", "WAITING"}, right: numbers(4, 5, 6, 7, 8),
 		spare: []int{3, 5, 6, 7}}
-	for k, s := range clients {
-		state := clientAway
-		if s.attached {
-			state = "attached"
-		}
-		t.add(dash(k.name), dash(k.broker), state, dash(k.remote), strconv.Itoa(s.subscriptions), strconv.Itoa(s.sources),
-			strconv.FormatUint(s.last, 10), strconv.FormatUint(s.last-min(s.num, s.last), 10), strconv.Itoa(s.waiting))
+	for k, c := range clients {
+		t.add(dash(k.name), dash(k.broker), c.state(), dash(k.remote), strconv.Itoa(c.subscriptions), strconv.Itoa(c.sources),
+			strconv.FormatUint(c.last, 10), strconv.FormatUint(c.behind(), 10), strconv.Itoa(c.waiting))
 	}
 	t.sort()
 	return t

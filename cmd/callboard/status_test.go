@@ -98,8 +98,8 @@ func TestTableFits(t *testing.T) {
 	}{
 		{0, "NAME     N  EMPTY       M  WHAT\nr2    1000  -           1  -\nr10      7  -      123456  a text that is rather long\n", nil},
 		{51, "NAME     N       M  WHAT\nr2    1000       1  -\nr10      7  123456  a text that is rather long\n", []string{"EMPTY"}},
-		{30, "NAME     N  WHAT\nr2    1000  -\nr10      7  a text that is ra…\n", []string{"EMPTY", "M"}},
-		{10, "NAME     N  WHAT\nr2    1000  -\nr10      7  a text that…\n", []string{"EMPTY", "M"}},
+		{30, "NAME     N  WHAT\nr2    1000  -\nr10      7  a text that is …\n", []string{"EMPTY", "M"}},
+		{10, "NAME     …\nr2    …\nr10      …\n", []string{"EMPTY", "M"}},
 	} {
 		var out strings.Builder
 		left := made.print(&out, style{}, c.width)

@@ -79,7 +79,8 @@ func (t *table) printTabs(w io.Writer) {
 
 // print prints the rows under their headings, in columns as wide as they need.
 // Where that is wider than width (0: as wide as it is), spare columns are left
-// out, and then the widest texts are cut. It returns the headings left out.
+// out, then the widest texts are cut, and at last the lines. It returns the headings
+// left out.
 func (t *table) print(w io.Writer, s style, width int) (left []string) {
 	widths := make([]int, len(t.headings))
 	for _, row := range append([][]string{t.headings}, t.rows...) {
@@ -101,7 +102,11 @@ func (t *table) print(w io.Writer, s style, width int) (left []string) {
 				b.WriteString(pad(cell, widths[i]))
 			}
 		}
-		fmt.Fprintln(w, decorate(strings.TrimRight(b.String(), " ")))
+		text := strings.TrimRight(b.String(), " ")
+		if width > 0 {
+			text = cut(text, width)
+		}
+		fmt.Fprintln(w, decorate(text))
 	}
 	line(t.headings, s.bold)
 	for _, row := range t.rows {
@@ -110,8 +115,9 @@ func (t *table) print(w io.Writer, s style, width int) (left []string) {
 	return left
 }
 
-// narrowest is to how few characters a column of texts is cut.
-const narrowest = 12
+// narrowest is to how few characters a column of texts is cut: a device's name has
+// room, and that there are more.
+const narrowest = 14
 
 // fit returns the columns that have room in so many characters, and the headings
 // of the others. It makes the widest columns of texts narrower where needed.
@@ -170,10 +176,17 @@ func (t *table) emptyFirst() []int {
 	return order
 }
 
-// cut shortens a text to so many characters, and shows that it did.
+// cut shortens a text to so many characters, and shows that it did: where that leaves
+// half of them, between words.
 func cut(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
 	}
-	return string([]rune(text)[:max(width-1, 0)]) + "…"
+	kept := []rune(text)[:max(width-1, 0)]
+	for i := len(kept); i > width/2 && i > 0; i-- {
+		if kept[i-1] == ' ' {
+			return string(kept[:i]) + "…"
+		}
+	}
+	return string(kept) + "…"
 }
