@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -40,6 +41,7 @@ var (
 	keyBroker  = []byte("broker")
 	keyApplied = []byte("applied") // number of the last batch that is in
 	keyStamp   = []byte("stamp")
+	keyTerms   = []byte("terms") // of a pair, that it leads through
 )
 
 // openDatabase opens the database and reads it. One that is damaged is moved
@@ -56,7 +58,7 @@ func (s *Store) openDatabase() error {
 		return errors.Join(damage, err)
 	}
 	s.cfg.Logger.Error("the store was damaged; a new one begins", "moved", aside, "error", damage)
-	s.index, s.batch, s.restored = newIndex(), 0, Restored{}
+	s.index, s.batch, s.terms, s.restored = newIndex(), 0, nil, Restored{}
 	if err := s.readDatabase(path); err != nil {
 		return err
 	}
@@ -217,7 +219,10 @@ func (s *Store) load(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	s.batch, x.stamp = applied, overlay.Stamp(stamp)
+	if s.terms, err = loadTerms(meta); err != nil {
+		return err
+	}
+	s.batch, s.planned, x.stamp = applied, applied, overlay.Stamp(stamp)
 	if x.stamp != 0 {
 		s.restore(&overlay.StampRecord{Stamp: x.stamp})
 	}
@@ -268,6 +273,38 @@ func (s *Store) load(tx *bbolt.Tx) error {
 		records(bucketStates, "state", func() overlay.Record { return &overlay.StateRecord{} }),
 		s.loaded(),
 	)
+}
+
+func loadTerms(meta *bbolt.Bucket) ([]uint64, error) {
+	sealed := meta.Get(keyTerms)
+	if sealed == nil {
+		return nil, nil
+	}
+	v, err := unseal(keyTerms, sealed)
+	if err != nil {
+		return nil, &damagedError{err}
+	}
+	all, err := parseTerms(v)
+	if err != nil {
+		return nil, &damagedError{fmt.Errorf("terms: %w", err)}
+	}
+	return all, nil
+}
+
+// empty takes out all that a database has but whose it is.
+func empty(tx *bbolt.Tx) error {
+	for _, name := range buckets {
+		if bytes.Equal(name, bucketMeta) {
+			continue
+		}
+		if err := tx.DeleteBucket(name); err != nil {
+			return err
+		}
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(bucketMeta).Delete(keyStamp)
 }
 
 func (s *Store) restore(r overlay.Record) {

@@ -33,6 +33,7 @@ const (
 	kindState
 	kindStatesEnded
 	kindClaim
+	kindTerm // no record: the term of a pair that a batch begins
 )
 
 // records are the types of records, by kind. A session that is unsure has a kind

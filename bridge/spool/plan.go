@@ -17,6 +17,8 @@ type plan struct {
 	failures uint64 // of writing to tails, when it was made
 	old      *tail  // which it makes empty
 	waiting  int64
+	replaced bool   // all that the database has goes
+	terms    []byte // nil: as they were
 	stamp    overlay.Stamp
 	changes  []change
 	entries  []plannedEntry
@@ -47,7 +49,11 @@ type plannedReading struct {
 func (s *Store) makePlan() {
 	x := s.index
 	p := &plan{batch: s.batch, failures: s.failures, old: s.tails[s.active], waiting: s.stats.Waiting}
-	s.active, s.broken = 1-s.active, false
+	s.active, s.broken, s.planned = 1-s.active, false, s.batch
+	p.replaced, s.replaced = s.replaced, false
+	if s.termsDirty {
+		p.terms, s.termsDirty = appendTerms([]byte{}, s.terms), false
+	}
 	if x.stampDirty {
 		p.stamp = x.stamp
 	}
@@ -83,12 +89,17 @@ func subKey(client, id string) []byte {
 	return append(append([]byte(client), 0), id...)
 }
 
-// commit brings to the disk what has been appended. It is called from one
-// goroutine.
+// commit brings to the disk what has been appended.
 func (s *Store) commit() error {
+	s.committing.Lock()
+	defer s.committing.Unlock()
+	return s.commitLocked()
+}
+
+func (s *Store) commitLocked() error {
 	if s.plan == nil {
 		s.mu.Lock()
-		if s.index.clean() && !s.incomplete {
+		if s.index.clean() && s.planned == s.batch && !s.incomplete {
 			s.mu.Unlock()
 			return nil
 		}
@@ -140,6 +151,11 @@ func (s *Store) update(p *plan) (err error) {
 	if s.unusable != nil {
 		return s.unusable
 	}
+	return s.guarded(func() error { return s.db.Update(p.apply) })
+}
+
+// guarded does something with the database, whose pages may be no more.
+func (s *Store) guarded(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -147,7 +163,7 @@ func (s *Store) update(p *plan) (err error) {
 			s.unusable = err
 		}
 	}()
-	return s.db.Update(p.apply)
+	return do()
 }
 
 // complete ends the time of an incomplete store, once all that was appended
@@ -172,6 +188,16 @@ func (s *Store) complete(p *plan) error {
 
 // apply writes the plan.
 func (p *plan) apply(tx *bbolt.Tx) error {
+	if p.replaced {
+		if err := empty(tx); err != nil {
+			return err
+		}
+	}
+	if p.terms != nil {
+		if err := put(tx, bucketMeta, keyTerms, p.terms); err != nil {
+			return err
+		}
+	}
 	if err := put(tx, bucketMeta, keyApplied, number(p.batch)); err != nil {
 		return err
 	}

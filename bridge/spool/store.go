@@ -5,6 +5,7 @@ package spool
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,6 +85,13 @@ type Store struct {
 	buffer     []byte
 	stats      Stats
 	restored   Restored
+
+	terms      []uint64 // that it leads through, if it is of a pair
+	termsDirty bool
+	replaced   bool   // what the database has is another store's, until the next plan
+	planned    uint64 // batch of the last plan
+
+	committing sync.Mutex // held by who commits; before mu
 
 	plan     *plan // what is being brought to the disk; of the goroutine that commits
 	unusable error // why the database cannot be used any more; of that goroutine, too
@@ -205,6 +213,9 @@ func (s *Store) openTails() error {
 			break
 		}
 		s.batch++
+		if b.begins {
+			s.begins(b.term)
+		}
 		if err := s.stopped(); err != nil {
 			return err
 		}
@@ -255,9 +266,25 @@ func (s *Store) Append(records []overlay.Record) (batch uint64) {
 	if len(records) == 0 {
 		return s.batch
 	}
+	return s.append(0, records)
+}
+
+// AppendIn is Append for one side of a pair: the batch is of a term, which is not
+// before that of the last one, and it is one of its own also without records.
+func (s *Store) AppendIn(term uint64, records []overlay.Record) (batch uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.append(term, records)
+}
+
+func (s *Store) append(term uint64, records []overlay.Record) (batch uint64) {
 	s.appended = true
 	s.batch++
 	b := append(s.buffer[:0], make([]byte, batchHeader)...)
+	if term != s.term() {
+		s.begins(term)
+		b = binary.AppendUvarint(append(b, kindTerm), term)
+	}
 	for _, r := range records {
 		more, err := AppendRecord(b, r)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // A batch in a tail file: length of the body (4 bytes), the batch's number (8),
-// CRC-32C of these (4), of the body (4), the body: records. The header has a
-// checksum of its own since a damaged length must not pass for a cut end.
+// CRC-32C of these (4), of the body (4), the body: the term that it begins, if it
+// does, and records. The header has a checksum of its own since a damaged length must not pass for a cut end.
 const batchHeader = 20
 
 var tailNames = [...]string{"tail-0", "tail-1"}
@@ -43,6 +43,8 @@ func sealBatch(b []byte, number uint64) {
 // batch is one as read.
 type batch struct {
 	number  uint64
+	begins  bool // a term
+	term    uint64
 	records []overlay.Record
 }
 
@@ -86,14 +88,28 @@ func parseTail(b []byte) (batches []batch, damage error) {
 		if crc32.Checksum(whole[batchHeader:], castagnoli) != binary.BigEndian.Uint32(whole[16:]) {
 			return batches, fmt.Errorf("at byte %d the checksum is wrong", at)
 		}
-		records, err := DecodeRecords(whole[batchHeader:])
+		read, err := parseBatch(whole[batchHeader:])
 		if err != nil {
 			return batches, fmt.Errorf("at byte %d: %w", at, err)
 		}
-		batches = append(batches, batch{binary.BigEndian.Uint64(whole[4:]), records})
+		read.number = binary.BigEndian.Uint64(whole[4:])
+		batches = append(batches, read)
 		at += len(whole)
 	}
 	return batches, nil
+}
+
+// parseBatch reads a batch's body.
+func parseBatch(body []byte) (b batch, err error) {
+	if len(body) > 0 && body[0] == kindTerm {
+		d := &decoder{b: body[1:]}
+		if b.begins, b.term = true, d.uvarint(); d.err != nil {
+			return b, d.err
+		}
+		body = d.b
+	}
+	b.records, err = DecodeRecords(body)
+	return b, err
 }
 
 func openTail(path string) (*tail, error) {
