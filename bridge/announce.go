@@ -15,7 +15,7 @@ import (
 // is to. A broker that listens on the loopback is announced there only: beyond
 // this machine goes nothing unless the configuration lets programs come from
 // there.
-func (b *Bridge) newBeacon() error {
+func (b *life) newBeacon() error {
 	c := b.config.Config
 	if !c.Beacon.Announce {
 		return nil

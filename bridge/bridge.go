@@ -8,26 +8,22 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"callboard/bridge/attach"
-	"callboard/bridge/beacon"
 	"callboard/bridge/clock"
 	"callboard/bridge/config"
-	"callboard/bridge/gateway"
-	"callboard/bridge/link"
 	"callboard/bridge/metric"
 	"callboard/bridge/node"
 	"callboard/bridge/overlay"
+	"callboard/bridge/pair"
 	"callboard/bridge/push"
-	"callboard/bridge/robots"
-	"callboard/bridge/segment"
 	"callboard/bridge/spool"
-	"callboard/player/client"
-	"callboard/subscribe"
-	"callboard/subscribe/protocol"
+	"callboard/bridge/witness"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -61,16 +57,12 @@ type Bridge struct {
 	clock    clock.Clock
 	listener net.Listener
 	store    *spool.Store
-	node     *node.Node
-	robots   *robots.Robots
+	metrics  *metric.Set
 	push     *push.Server
 	tls      bool
-
-	gateway      *gateway.Gateway // nil: none
-	linkListener net.Listener     // nil: no broker connects here
-	links        *link.Links      // nil: a broker without neighbours
-	segments     []*segment.Segment
-	beacon       *beacon.Sender // nil: it is not announced
+	life     atomic.Pointer[life] // nil: a side of a pair that is not active
+	side     *side                // nil: of no pair
+	votes    *witness.Votes       // nil: one that is of a pair is no witness
 }
 
 // New takes the data directory and the address and builds the broker; Run
@@ -82,7 +74,7 @@ func New(c Config) (*Bridge, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Bridge{config: c, clock: clock.New(), linkListener: c.LinkListener, tls: c.Config.TLS.Cert != ""}
+	b := &Bridge{config: c, clock: clock.New(), metrics: metric.New(), tls: c.Config.TLS.Cert != ""}
 	if err := b.build(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -98,74 +90,46 @@ func (b *Bridge) build() error {
 	if b.store, err = spool.Open(spool.Config{Dir: c.Broker.Data, Broker: overlay.BrokerID(c.Broker.ID), Logger: b.config.Logger, Stop: b.config.Stop}); err != nil {
 		return err
 	}
-	matcher, err := subscribe.New(subscribe.Config{Zones: c.Zones, ConditionLength: c.Limits.ConditionLength})
+	b.measureStore(b.metrics)
+	b.metrics.Part(func() *metric.Set {
+		if l := b.life.Load(); l != nil {
+			return l.metrics
+		}
+		return nil
+	})
+	if c.Standby.Side != "" {
+		return b.newSide()
+	}
+	if b.votes, err = witness.New(witness.Config{Dir: c.Broker.Data, Clock: b.clock, Logger: b.config.Logger}); err != nil {
+		return err
+	}
+	restored := b.store.Restored()
+	l, err := b.newLife(restored.Records)
 	if err != nil {
 		return err
 	}
-	metrics := metric.New()
-	b.measureStore(metrics)
-	if b.node, err = b.newNode(matcher, metrics); err != nil {
+	b.life.Store(l)
+	l.node.Begin(b.store, restored.Lost)
+	if err := l.build(b.config.LinkListener); err != nil {
 		return err
 	}
-	if err := b.newGateway(metrics); err != nil {
-		return err
-	}
-	if b.robots, err = robots.New(robots.Config{
-		Servers: b.servers(), Matcher: matcher, Sink: b.node, Room: b.node.Room, Metrics: metrics, Logger: b.config.Logger, Clock: b.clock,
-	}); err != nil {
-		return err
-	}
-	if err := b.newLinks(); err != nil {
-		return err
-	}
-	b.measureSegments(metrics)
-	if b.links == nil {
-		b.node.Attach(b.robots, nil)
-	} else {
-		b.node.Attach(b.robots, b.links)
-	}
-	if err := b.newBeacon(); err != nil {
-		return err
-	}
-	return b.newPush(metrics)
+	return b.newPush(l.node)
 }
 
-func (b *Bridge) newNode(matcher *subscribe.Matcher, metrics *metric.Set) (*node.Node, error) {
-	c := b.config.Config
-	restored := b.store.Restored()
-	return node.New(node.Config{
-		Clock: b.clock,
-		Overlay: overlay.Config{
-			ID:            overlay.BrokerID(c.Broker.ID),
-			Heartbeat:     duration(c.Broker.Heartbeat),
-			Brokers:       []protocol.BrokerURL{{ID: c.Broker.ID, URL: b.WebSocketURL()}},
-			URL:           b.WebSocketURL(),
-			Mode:          overlay.Mode(c.Registry.Mode),
-			Registry:      overlay.BrokerID(c.Registry.Broker),
-			Subscriptions: c.Limits.ClientSubscriptions,
-			Clients:       c.Limits.Clients,
-			SetBytes:      c.Limits.SubscriptionBytes,
-			Memory:        c.Limits.Memory,
-			Disk:          c.Limits.Disk,
-			Inbox:         overlay.Limits{Count: c.Limits.Inbox.Count, Bytes: c.Limits.Inbox.Bytes, Keep: duration(c.Limits.Inbox.Seconds)},
-		},
-		URL:      b.WebSocketURL(),
-		Coverage: b.config.Coverage,
-		Restore:  restored.Records,
-		Lost:     restored.Lost,
-		Store:    b.store,
-		Matcher:  matcher,
-		Metrics:  metrics,
-		Logger:   b.config.Logger,
-	})
-}
-
-func (b *Bridge) newPush(metrics *metric.Set) error {
+func (b *Bridge) newPush(broker attach.Broker) error {
 	c := b.config.Config
 	p := push.Config{
-		Broker: b.node, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.plan, Extra: b.config.Extra, Ready: b.store.Err, Metrics: metrics, Logger: b.config.Logger,
+		Broker: broker, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
+		Page: b.config.Page, World: b.plan, Extra: b.config.Extra, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
 		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Memory: c.Limits.Memory, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
+	}
+	if b.side != nil {
+		p.Pair, p.PairPath = b.side.pair, pair.Path
+		p.Extra = maps.Clone(p.Extra)
+		if p.Extra == nil {
+			p.Extra = map[string]func() any{}
+		}
+		p.Extra["standby"] = b.side.standing
 	}
 	var err error
 	if b.tls {
@@ -180,7 +144,8 @@ func (b *Bridge) newPush(metrics *metric.Set) error {
 // plan returns a world's floor plan: the one that was handed in, or what a Player
 // server has told. It is for those who may see a robot there.
 func (b *Bridge) plan(ctx context.Context, world string, grant attach.Grant) ([]byte, bool) {
-	if !grant.AllRobots() && !b.node.AnyIn(ctx, world, grant) {
+	l := b.life.Load()
+	if l == nil || !grant.AllRobots() && !l.node.AnyIn(ctx, world, grant) {
 		return nil, false
 	}
 	if b.config.World != nil {
@@ -188,7 +153,7 @@ func (b *Bridge) plan(ctx context.Context, world string, grant attach.Grant) ([]
 			return plan, true
 		}
 	}
-	return b.robots.Plan(world)
+	return l.robots.Plan(world)
 }
 
 // measureStore adds what the store counts.
@@ -209,39 +174,17 @@ func (b *Bridge) measureStore(metrics *metric.Set) {
 // that nothing more is asked, then the robots, then the node, which does what
 // was posted before and so leaves the store complete.
 func (b *Bridge) Run(ctx context.Context) error {
-	serving, stop := context.WithCancel(ctx)
-	defer stop()
 	kept := context.WithoutCancel(ctx)
-	noding, stopNode := context.WithCancel(kept)
-	defer stopNode()
 	storing, stopStore := context.WithCancel(kept)
 	defer stopStore()
-
-	var clients, nodes, stores errgroup.Group
+	var stores errgroup.Group
 	stores.Go(func() error { return b.store.Run(storing) })
-	nodes.Go(func() error { defer stop(); return b.node.Run(noding) })
-	clients.Go(func() error { defer stop(); return b.push.Run(serving) })
-	clients.Go(func() error {
-		defer stop()
-		select {
-		case <-b.node.Restored():
-			return b.robots.Run(serving)
-		case <-serving.Done():
-			return nil
-		}
-	})
-	if b.links != nil {
-		clients.Go(func() error { defer stop(); return b.links.Run(serving) })
+	var err error
+	if b.side != nil {
+		err = b.side.run(ctx)
+	} else {
+		err = b.life.Load().run(ctx, b.push.Run)
 	}
-	if b.gateway != nil {
-		clients.Go(func() error { defer stop(); return b.gateway.Run(serving) })
-	}
-	if b.beacon != nil {
-		clients.Go(func() error { defer stop(); return b.beacon.Run(serving) })
-	}
-	err := clients.Wait()
-	stopNode()
-	err = errors.Join(err, nodes.Wait())
 	stopStore()
 	return errors.Join(err, stores.Wait(), b.Close())
 }
@@ -249,25 +192,33 @@ func (b *Bridge) Run(ctx context.Context) error {
 // Close lets go of the address and the data directory. Run does it by itself.
 func (b *Bridge) Close() error {
 	var errs []error
-	for _, l := range []net.Listener{b.listener, b.linkListener} {
-		if l == nil {
-			continue
-		}
-		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			errs = append(errs, err)
-		}
+	if b.listener != nil {
+		errs = append(errs, closed(b.listener))
 	}
-	for _, s := range b.segments {
-		errs = append(errs, s.Close())
+	if l := b.life.Load(); l != nil {
+		errs = append(errs, l.close())
+	} else if l := b.config.LinkListener; l != nil {
+		errs = append(errs, closed(l))
 	}
-	if b.gateway != nil {
-		errs = append(errs, b.gateway.Close())
+	if b.side != nil {
+		errs = append(errs, b.side.close())
+	}
+	if b.votes != nil {
+		errs = append(errs, b.votes.Close())
 	}
 	if b.store != nil {
 		errs = append(errs, b.store.Close())
 		b.store = nil
 	}
 	return errors.Join(errs...)
+}
+
+// closed closes a listener, which may be closed.
+func closed(l net.Listener) error {
+	if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // URL is where the page is served.
@@ -297,24 +248,6 @@ func hosts(broker string) []string {
 
 func duration(seconds float64) overlay.Duration {
 	return overlay.Duration(seconds * float64(overlay.Second))
-}
-
-// servers are the Player servers to read.
-func (b *Bridge) servers() []robots.Server {
-	players := b.config.Config.Players
-	out := make([]robots.Server, len(players))
-	for i, p := range players {
-		out[i] = robots.Server{Address: p.Address, Robot: p.Robot, Robots: p.Robots, World: p.World, Devices: p.Devices, Dial: b.config.Dial}
-		if p.Simulation != nil {
-			out[i].Simulation = &robots.Simulation{Address: p.Simulation.Address, Index: p.Simulation.Index}
-		}
-		if b.gateway != nil {
-			out[i].Relay = b.gateway.Relay(i)
-			out[i].Attach = func(c *client.Client) { b.gateway.Attach(i, c) }
-			out[i].Gateway, out[i].GatewayIndex = b.gateway.Where, b.gateway.Index
-		}
-	}
-	return out
 }
 
 func tokens(all []config.Token) []push.Token {

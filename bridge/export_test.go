@@ -12,5 +12,5 @@ func (b *Bridge) SetNeighbours(others ...*Bridge) error {
 		c := o.config.Config.Broker
 		all = append(all, link.Neighbour{ID: overlay.BrokerID(c.ID), Address: c.Links})
 	}
-	return b.links.Set(all)
+	return b.life.Load().links.Set(all)
 }

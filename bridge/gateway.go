@@ -2,12 +2,11 @@ package bridge
 
 import (
 	"callboard/bridge/gateway"
-	"callboard/bridge/metric"
 	"callboard/player/listener"
 )
 
 // newGateway makes the Player servers that programs attach to, if any.
-func (b *Bridge) newGateway(metrics *metric.Set) error {
+func (b *life) newGateway() error {
 	c := b.config.Config
 	if c.Gateway.Listen == "" {
 		return nil
@@ -20,14 +19,15 @@ func (b *Bridge) newGateway(metrics *metric.Set) error {
 		}
 	}
 	var err error
-	b.gateway, err = gateway.New(gateway.Config{Listen: c.Gateway.Listen, Players: players, Broker: b.node, Limits: listener.Limits{Connections: c.Limits.Connections}, Metrics: metrics, Logger: b.config.Logger})
+	b.gateway, err = gateway.New(gateway.Config{Listen: c.Gateway.Listen, Players: players, Broker: b.node, Limits: listener.Limits{Connections: c.Limits.Connections}, Metrics: b.metrics, Logger: b.config.Logger})
 	return err
 }
 
 // GatewayPorts returns where Player programs find the robots.
 func (b *Bridge) GatewayPorts() []gateway.Port {
-	if b.gateway == nil {
+	l := b.life.Load()
+	if l == nil || l.gateway == nil {
 		return nil
 	}
-	return b.gateway.Ports()
+	return l.gateway.Ports()
 }

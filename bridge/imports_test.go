@@ -46,12 +46,13 @@ var rooms = map[string][]string{
 // tests (…test) may import all of their room.
 var siblings = map[string]map[string]string{
 	"bridge": {
-		".":                "attach beacon config gateway link node overlay push robots segment spool",
+		".":                "attach beacon config gateway link node overlay pair push robots segment spool standby virtual witness",
 		"adhoc":            "overlay",
 		"gateway":          "attach config",
 		"link":             "link/frame multicast overlay",
 		"link/frame":       "overlay",
 		"node":             "attach link overlay robots",
+		"pair":             "overlay spool standby standby/format",
 		"push":             "attach push/callboardv1 push/foxglove push/rosbridge push/rosgraph",
 		"push/callboardv1": "attach",
 		"push/foxglove":    "attach push/ros push/rosgraph",
@@ -61,6 +62,7 @@ var siblings = map[string]map[string]string{
 		"spool":            "overlay",
 		"standby":          "overlay",
 		"standby/format":   "overlay spool standby",
+		"witness":          "link overlay standby standby/format",
 	},
 	"clients": {
 		"go/examples/fleet":  "go",

@@ -14,7 +14,7 @@ import (
 
 // newLinks makes the links with the configured neighbours; none if the broker is
 // to have no links.
-func (b *Bridge) newLinks() error {
+func (b *life) newLinks() error {
 	c := b.config.Config
 	if len(c.Neighbours) == 0 && c.Broker.Links == "" && b.linkListener == nil {
 		return nil
@@ -27,14 +27,15 @@ func (b *Bridge) newLinks() error {
 		Handler:    b.node.Neighbours(),
 		Logger:     b.config.Logger,
 	}
+	if b.votes != nil {
+		l.Votes = b.votes
+	}
 	var err error
 	if l.Segments, err = b.newSegments(); err != nil {
 		return err
 	}
-	if c.TLS.ClientCA != "" {
-		if l.Transport, err = link.LoadTLS(c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA); err != nil {
-			return err
-		}
+	if l.Transport, err = b.transport(); err != nil {
+		return err
 	}
 	if b.linkListener == nil && c.Broker.Links != "" {
 		if b.linkListener, err = net.Listen("tcp", c.Broker.Links); err != nil {
@@ -48,8 +49,16 @@ func (b *Bridge) newLinks() error {
 	return err
 }
 
+// transport is how neighbours are reached; nil: as link does by itself.
+func (b *Bridge) transport() (link.Transport, error) {
+	if t := b.config.Config.TLS; t.ClientCA != "" {
+		return link.LoadTLS(t.Cert, t.Key, t.ClientCA)
+	}
+	return nil, nil
+}
+
 // newSegments joins the configured segments.
-func (b *Bridge) newSegments() ([]link.Segment, error) {
+func (b *life) newSegments() ([]link.Segment, error) {
 	var all []link.Segment
 	for _, c := range b.config.Config.Segments {
 		group, err := netip.ParseAddrPort(c.Group)

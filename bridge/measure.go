@@ -50,7 +50,7 @@ var (
 )
 
 // measureSegments adds the figures of segments, if there are any.
-func (b *Bridge) measureSegments(to *metric.Set) {
+func (b *life) measureSegments(to *metric.Set) {
 	if len(b.segments) == 0 {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -43,6 +44,9 @@ func serve(path string, what bridge.Config) error {
 		return err
 	}
 	what.Config = c
+	if os.Getenv("CALLBOARD_TEST_LOG") != "" && what.Logger == nil {
+		what.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
 	b, err := bridge.New(what)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ type Config struct {
 	Gateway    Gateway
 	Zones      map[string][][2]float64 // polygons by name, m
 	Tokens     []Token
+	Standby    Standby
 
 	source *source // where keys stand in the file; nil without one
 }
@@ -116,6 +117,25 @@ type Segment struct {
 	Datagram  int     // bytes of the longest; default 1,400
 }
 
+// Standby is the table [standby]: this broker is one side of a pair.
+type Standby struct {
+	Side          string   // SideA or SideB; "": of no pair
+	Inner         []string // own and other side's address, HOST:PORT, on the line between the sides
+	Outer         string   // HOST:PORT where programs reach the other side
+	Address       string   // virtual, as ADDRESS/BITS, which the active side has; "" means none
+	Interface     string   // that has it
+	OnActive      []string // a command and its arguments that is run when this side becomes active, instead
+	Witness       string   // id of the neighbour that votes; "" means none
+	Heartbeat     float64  // T, s; default 0.01
+	TakeOverAfter float64  // s after which a side that may lack something goes on all the same; 0, the default: never
+}
+
+// Sides of a pair.
+const (
+	SideA = "A"
+	SideB = "B"
+)
+
 // DefaultGroup is where a segment's brokers multicast.
 const DefaultGroup = "239.255.67.66:8803"
 
@@ -151,8 +171,9 @@ const (
 // not depend on the machine; Complete fills the rest.
 func Default() *Config {
 	return &Config{
-		Broker: Broker{Listen: "127.0.0.1:8800", Heartbeat: 1},
-		Beacon: Beacon{Announce: true},
+		Broker:  Broker{Listen: "127.0.0.1:8800", Heartbeat: 1},
+		Beacon:  Beacon{Announce: true},
+		Standby: Standby{Heartbeat: 0.01},
 		Limits: Limits{
 			ConditionLength:     4096,
 			ClientSubscriptions: 10_000,

@@ -125,6 +125,7 @@ func TestExample(t *testing.T) {
 		Segments:   []Segment{{Interface: "eth0", Group: "239.1.2.3:8803", Rate: 1.5e9, Datagram: 8900}, {Interface: "eth1", Group: "239.255.67.66:8803", Rate: 200e6, Datagram: 1400}},
 		Registry:   Registry{Mode: "one", Broker: "b1"},
 		Gateway:    Gateway{Listen: "127.0.0.1:7000"},
+		Standby:    Standby{Heartbeat: 0.01},
 		Zones:      map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}, {0, 1}}},
 		Tokens:     []Token{{Name: "lab", SecretFile: in("lab.token"), Secret: "s3cret", Robots: []string{"r*"}, May: []string{"subscribe", "command"}}},
 	}
@@ -196,7 +197,7 @@ devices = "laser:0"
 7:1: player[0].adress: unknown key; expected perhaps address
 9:1: player[1].address: "localhost" is no address; expected HOST:PORT
 10:1: player[1].devices: is the string "laser:0"; expected an array of strings, such as ["r*"]
-11:1: nonsense: unknown key; expected one of beacon, broker, gateway, limits, neighbour, player, registry, segment, tls, token or zones`},
+11:1: nonsense: unknown key; expected one of beacon, broker, gateway, limits, neighbour, player, registry, segment, standby, tls, token or zones`},
 		{"syntax", "[broker]\nid = \n", `2:6: broker.id: expected value but found '\n' instead; expected TOML 1.0`},
 		{"key twice", "[broker]\nid = \"a\"\nid = \"b\"\n", `3:10: broker.id: Key 'broker.id' has already been defined; expected TOML 1.0`},
 		{"not UTF-8", "[broker]\nid = \"\xff\"\n", `2:7: not UTF-8; expected TOML, which is always UTF-8`},
@@ -237,6 +238,20 @@ devices = "laser:0"
 7:1: segment[1].rate: is 1000 bits per second; expected 1Mbit to 100Gbit
 8:1: segment[2].group: "239.255.67.66:8803" is another segment's; expected a group for each (the other is segment[1])
 10:1: segment[2].speed: unknown key; expected one of datagram, group, interface or rate`},
+		{"standby", "[standby]\nside = \"C\"\ninner = [\"10.1.0.1:8805\"]\naddress = \"10.0.0.100\"\nwitness = \"b7\"\nheartbeat = 2\ntake_over_after = 0.1\nspare = 1", `1:1: standby.outer: is missing; expected HOST:PORT where programs reach the other side
+2:1: standby.side: "C" is no side of a pair; expected "A" at one broker and "B" at the other
+3:1: standby.inner: has 1 addresses; expected two HOST:PORT on the line between the sides: this side's own, and the other's
+4:1: standby.address: "10.0.0.100" is no address with the bits of its network; expected one such as 10.0.0.100/24
+5:1: standby.witness: "b7" is no [[neighbour]] with an address; expected the id of one, on a third machine
+6:1: standby.heartbeat: is 2; expected 0.001 to 1 s
+7:1: standby.take_over_after: is 0.1; expected 40 s (20 heartbeats) or more, or nothing: then a side that may lack something waits for the other
+8:1: standby.spare: unknown key; expected one of address, heartbeat, inner, interface, on_active, outer, side, take_over_after or witness`},
+		{"standby without a side", "[standby]\nouter = \"10.0.0.2:8800\"", `1:1: standby: names no side; expected side = "A" at one broker of the pair and "B" at the other`},
+		{"standby both ways", "[standby]\nside = \"A\"\ninner = [\"10.1.0.1:8805\", \"10.1.0.2:8805\"]\nouter = \"10.0.0.2:8800\"\naddress = \"10.0.0.100/24\"\ninterface = \"eth0\"\non_active = [\"x\"]", `7:1: standby.on_active: contradicts standby.address; expected either`},
+		{"standby twice the same", "[standby]\nside = \"A\"\ninner = [\"10.1.0.1:8805\", \"10.1.0.1:8805\"]\nouter = \"nowhere\"\ninterface = \"eth0\"\nheartbeat = 0.1\ntake_over_after = 60", `3:1: standby.inner: "10.1.0.1:8805" is this side's own address and the other's; expected two
+4:1: standby.outer: "nowhere" is no address; expected HOST:PORT
+5:1: standby.interface: stands without an address for it; expected standby.address too`},
+		{"standby as it should be", "[standby]\nside = \"B\"\ninner = [\"10.1.0.1:8805\", \"10.1.0.2:8805\"]\nouter = \"10.0.0.2:8800\"\non_active = [\"x\", \"y\"]", ``},
 		{"a size that is none", "[limits]\nmemory = -1\ndisk = 1.5", `2:1: limits.memory: is -1; expected bytes, as "2GB"
 3:1: limits.disk: is the float 1.5; expected bytes, as "2GB" or "512MiB"`},
 		{"limits as a value", "limits = 3", `1:1: limits: is the integer 3; expected a table`},

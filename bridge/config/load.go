@@ -186,6 +186,20 @@ func (r *reader) document(t *table, c *Config) {
 		t.integer("datagram", &s.Datagram)
 		c.Segments = append(c.Segments, s)
 	})
+	t.sub("standby", func(t *table) {
+		t.text("side", &c.Standby.Side)
+		t.texts("inner", &c.Standby.Inner)
+		t.text("outer", &c.Standby.Outer)
+		t.text("address", &c.Standby.Address)
+		t.text("interface", &c.Standby.Interface)
+		t.texts("on_active", &c.Standby.OnActive)
+		t.text("witness", &c.Standby.Witness)
+		t.number("heartbeat", &c.Standby.Heartbeat)
+		t.number("take_over_after", &c.Standby.TakeOverAfter)
+		if _, given := t.keys["side"]; !given {
+			r.problem("standby", "names no side; expected side = %q at one broker of the pair and %q at the other", SideA, SideB)
+		}
+	})
 	t.sub("gateway", func(t *table) { t.text("listen", &c.Gateway.Listen) })
 	t.sub("zones", func(t *table) { c.Zones = r.zones(t) })
 	t.each("token", func(t *table) { c.Tokens = append(c.Tokens, r.token(t)) })

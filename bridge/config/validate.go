@@ -39,6 +39,7 @@ func (c *Config) Validate() problem.List {
 	k.ports()
 	k.zones()
 	k.tokens()
+	k.standby()
 	return k.problems
 }
 

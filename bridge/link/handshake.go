@@ -44,6 +44,9 @@ type hello struct {
 	Registry  string `cbor:"registry"`  // the sender's overlay.Mode, "one" if left out
 
 	Groups []string `cbor:"groups,omitempty"` // of segments that the sender is on
+
+	Side          string `cbor:"side,omitempty"`            // the sender is this side of a pair and wants a witness, no session
+	TakeOverAfter uint64 `cbor:"take_over_after,omitempty"` // of that pair, µs
 }
 
 var (
@@ -82,7 +85,7 @@ func (l *Links) hello(to Neighbour, attempt uint64) []byte {
 	content, err := helloEncoding.Marshal(hello{
 		Protocol: Protocol, Version: Version, Format: frame.Format(), ID: string(l.cfg.Self), To: string(to.ID), Attempt: attempt,
 		MaxFrame: uint64(l.cfg.MaxFrame), Heartbeat: uint64(l.cfg.Heartbeat.Microseconds()), Compress: l.compresses(to),
-		Registry: string(l.cfg.Registry), Groups: l.groups(),
+		Registry: string(l.cfg.Registry), Groups: l.groups(), Side: l.side, TakeOverAfter: uint64(l.takeOverAfter.Microseconds()),
 	})
 	if err != nil {
 		panic(err) // a flat struct of texts and numbers
@@ -217,6 +220,10 @@ func (o *opening) welcome(l *Links) (*peer, hello, error) {
 	switch {
 	case p == nil:
 		err = refuse("broker %q is no neighbour of broker %q", h.ID, l.cfg.Self)
+	case h.Side != "" && l.cfg.Votes == nil:
+		err = refuse("broker %q is no witness: it keeps nothing, or is one of a pair itself", l.cfg.Self)
+	case h.Side != "":
+		err = o.checkPeer(l, h, n)
 	case p.dials():
 		err = refuse("broker %q waits to be dialed, since its id is not the lower one", h.ID)
 	default:

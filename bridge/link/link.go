@@ -49,6 +49,7 @@ type Config struct {
 	MaxFrame   int              // longest frame taken from a neighbour, bytes; default 128 MiB
 	Segments   []Segment        // that the broker is on; default none
 	Handler    Handler          // required
+	Votes      Votes            // serves pairs of brokers as their witness; default: none is served
 	Logger     *slog.Logger     // default: discards
 }
 
@@ -59,10 +60,13 @@ type Links struct {
 	sessions   atomic.Uint64 // numbers given
 	attempts   atomic.Uint64 // dials made; begins with the time
 	limit      *listener.Limit
-	log        *lograte.Log // of strangers
-	wg         sync.WaitGroup
-	segments   []*segment
-	queueMu    sync.Mutex // guards the segments' queues
+
+	side          string        // of a pair, for Call
+	takeOverAfter time.Duration // of that pair
+	log           *lograte.Log  // of strangers
+	wg            sync.WaitGroup
+	segments      []*segment
+	queueMu       sync.Mutex // guards the segments' queues
 
 	mu      sync.Mutex
 	running context.Context // of Run; nil before

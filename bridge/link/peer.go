@@ -253,6 +253,11 @@ func (l *Links) admit(ctx context.Context, place *listener.Conn) {
 		var h hello
 		if p, h, err = o.welcome(l); err == nil {
 			place.Keep() // there is room for all neighbours
+			if h.Side != "" {
+				l.vote(ctx, o, h)
+				raw.Close()
+				return
+			}
 			s := newSession(p, p.configured(), o, h, h.Attempt)
 			select {
 			case p.offered <- s:

@@ -21,6 +21,7 @@ const (
 	pieceBye                   // why the session ends; text
 	pieceNumber                // pair number of the frame that follows (4 bytes), where it is not the last one's successor
 	pieceStream                // a message about a stream on a segment (package multicast)
+	pieceVote                  // between a side of a pair and its witness (package standby)
 )
 
 const (

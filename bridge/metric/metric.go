@@ -43,6 +43,7 @@ func NewFamily(name, help string, labels ...string) *Family {
 type Set struct {
 	families map[string]*Family // by name
 	sources  []func(*Scrape)
+	part     func() *Set // nil: it has none
 }
 
 // New makes an empty Set. Parts add theirs before its Handler is made.
@@ -60,6 +61,10 @@ func (s *Set) Add(give func(*Scrape), families ...*Family) {
 	}
 	s.sources = append(s.sources, give)
 }
+
+// Part has another Set's metrics be shown with these: the one that part returns at
+// each scrape, nil for none. No family is in both.
+func (s *Set) Part(part func() *Set) { s.part = part }
 
 // Func adds a family without labels whose number get returns.
 func (s *Set) Func(name, help string, get func() float64) {
@@ -163,20 +168,31 @@ var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 // text returns the metrics as they are now, without those that have a label's
 // value which sees does not let through.
 func (s *Set) text(sees func(label, value string) bool) []byte {
-	scrape := Scrape{set: s, sees: sees, lines: map[*Family][]byte{}}
-	for _, give := range s.sources {
-		give(&scrape)
+	families, lines := maps.Clone(s.families), map[*Family][]byte{}
+	s.scrape(sees, lines)
+	if s.part != nil {
+		if part := s.part(); part != nil {
+			part.scrape(sees, lines)
+			maps.Copy(families, part.families)
+		}
 	}
 	var all bytes.Buffer
-	for _, name := range slices.Sorted(maps.Keys(s.families)) {
-		f := s.families[name]
-		if lines := scrape.lines[f]; lines != nil {
+	for _, name := range slices.Sorted(maps.Keys(families)) {
+		f := families[name]
+		if lines := lines[f]; lines != nil {
 			fmt.Fprintf(&all, "# HELP %s %s\n# TYPE %s %s\n%s", name, f.help, name, f.kind, lines)
 		}
 	}
 	metrics.WriteProcessMetrics(&all)
 	metrics.WriteFDMetrics(&all)
 	return all.Bytes()
+}
+
+func (s *Set) scrape(sees func(label, value string) bool, lines map[*Family][]byte) {
+	scrape := Scrape{set: s, sees: sees, lines: lines}
+	for _, give := range s.sources {
+		give(&scrape)
+	}
 }
 
 // maxScrapes is how many scrapes there are at a time; further ones are refused.

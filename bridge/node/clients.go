@@ -32,6 +32,9 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant atta
 	in := &overlay.Hello{
 		Conn: overlay.Conn(c), Client: m.Client, Owner: grant.Token, Allowed: seen(grant), Attachment: m.Attachment, Session: m.Session, Num: m.Num, Window: m.Window, Away: m.Away,
 	}
+	if n.terms != nil {
+		in.Foreign = !n.terms.Served(m.Term)
+	}
 	var compiled []*subscribe.Subscription
 	for _, s := range m.Subscriptions {
 		sub, program, err := n.compile(s, grant)

@@ -54,7 +54,11 @@ func (n *Node) release() error {
 		h.steps[0] = heldStep{}
 		h.steps = h.steps[1:]
 		h.count -= len(step.outputs)
+		n.tellTerm(step.batch)
 		n.doAll(step.outputs)
+	}
+	if refused == nil {
+		n.tellTerm(kept + 1)
 	}
 	return refused
 }

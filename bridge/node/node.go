@@ -41,6 +41,20 @@ type Store interface {
 	Changed() <-chan struct{}
 }
 
+// Terms is what the store of one side of a pair of brokers says beside: the store
+// is one that outputs wait for.
+type Terms interface {
+	// Term returns the term in which what a batch puts out goes out. Connections are
+	// told of it before. Batches are asked for in order.
+	Term(batch uint64) uint64
+	// Served reports whether a client that was last served in a term has had nothing
+	// that the store does not lead through.
+	Served(term uint64) bool
+	// Full reports whether so much waits for the standby that nothing more is to be
+	// taken in. Changed tells of it, too.
+	Full() bool
+}
+
 // Links carries frames to neighbours.
 type Links interface {
 	// Send sends frames over the sessions that they name, all of a step at once; to
@@ -59,9 +73,12 @@ type Config struct {
 	Lost     bool               // records may be missing at their end
 	Store    Store              // nil: nothing outlives the process
 	Matcher  *subscribe.Matcher // required
-	Metrics  *metric.Set        // callboard_node_* and callboard_overlay_* are added; nil: none
-	Logger   *slog.Logger       // default: discard
-	Clock    clock.Clock        // default: one that begins now
+	// Sides returns where the sides of the pair are that this broker is one of; nil:
+	// of none.
+	Sides   func() []protocol.SideURL
+	Metrics *metric.Set  // callboard_node_* and callboard_overlay_* are added; nil: none
+	Logger  *slog.Logger // default: discard
+	Clock   clock.Clock  // default: one that begins now
 
 	// QueueLength is how many readings may wait for the broker's goroutine
 	// before further ones are dropped, counted and told as overflow. Default
@@ -111,6 +128,8 @@ type Node struct {
 	tested    map[overlay.Handle]*tested // of the keys that are installed, or will be
 	compiled  map[*overlay.Subscription]*subscribe.Subscription
 	kept      <-chan struct{}             // nil: outputs wait for no store
+	terms     Terms                       // nil: the broker is of no pair
+	term      uint64                      // that connections have been told of
 	held      held                        // outputs that wait for it
 	started   bool                        // Run is on
 	stepped   bool                        // there are records and outputs to carry out
@@ -177,14 +196,38 @@ func New(c Config) (*Node, error) {
 		compiled: map[*overlay.Subscription]*subscribe.Subscription{},
 		lost:     map[string]uint64{},
 	}
-	if c.Store != nil {
-		n.kept = c.Store.Changed()
-	}
+	n.store(c.Store)
 	if m := c.Overlay.Memory; m > 0 {
 		n.queue.maxBytes = int(max(m/16, minQueue))
 	}
 	n.measure(cmp.Or(c.Metrics, metric.New()))
 	return n, nil
+}
+
+// store has the broker's records go to a store.
+func (n *Node) store(s Store) {
+	n.config.Store = s
+	if s != nil {
+		n.kept = s.Changed()
+		n.terms, _ = s.(Terms)
+	}
+}
+
+// Restore has a broker that is not run yet restore what the side of the pair that
+// is active has stored.
+func (n *Node) Restore(records []overlay.Record) {
+	n.stepping.Lock()
+	defer n.stepping.Unlock()
+	for some := range slices.Chunk(records, chunk) {
+		n.broker.Step(n.instant(), &overlay.Restore{Records: some})
+	}
+}
+
+// Begin says, before Run, how the broker of a side of a pair begins: with what it
+// has restored, and with a store.
+func (n *Node) Begin(s Store, lost bool) {
+	n.config.Lost = lost
+	n.store(s)
 }
 
 // Attach gives the node its robots and its links (nil without neighbours),
@@ -225,7 +268,7 @@ func (n *Node) Run(ctx context.Context) error {
 			close(n.restored)
 		}
 		due, ready, timer := false, n.queue.ready, n.timer.C
-		if n.held.full() { // time stands still, too: what has arrived comes before any verdict
+		if n.held.full() || n.terms != nil && n.terms.Full() { // time stands still, too: what has arrived comes before any verdict
 			ready, timer = nil, nil
 		}
 		select {
@@ -440,10 +483,11 @@ func (n *Node) do(out overlay.Output, now bool) {
 		}
 	case *overlay.Send:
 		if c := n.conn(o.Conn); c != nil {
-			c.out.Send(o.Message)
+			c.out.Send(n.termed(o.Message))
 		}
 	case *overlay.Heartbeat:
-		n.conns.Range(func(_, c any) bool { c.(*conn).out.Send(&o.Message); return true })
+		o.Message.Term = n.term
+		n.beat(&o.Message)
 	case *overlay.Close:
 		if c := n.conn(o.Conn); c != nil {
 			c.out.Close(o.Code, o.Reason)

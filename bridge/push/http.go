@@ -26,6 +26,9 @@ func (s *Server) handler() http.Handler {
 	for path, dialect := range s.config.dialects {
 		mux.Handle("GET "+path, s.ours(s.webSocket(dialect)))
 	}
+	if s.config.Pair != nil {
+		mux.Handle("GET "+s.config.PairPath, s.config.Pair)
+	}
 	mux.Handle("GET /metrics", s.ours(s.allowed(s.config.Metrics.Handler(s.figures))))
 	api := func(pattern string, h http.Handler) {
 		mux.Handle("GET /api/"+pattern, s.ours(s.shared(s.allowed(h))))

@@ -41,6 +41,7 @@ type outbox struct {
 	queue     *queue // nil: it is empty
 	replies   int    // waiting items that are not notifications
 	heartbeat *protocol.Heartbeat
+	term      uint64 // of a pair, that the client was told of
 	pong      []byte // answers the newest ping; nil: none
 	asks      []byte // in the next ping; nil: none is to go
 	end       *ending
@@ -146,6 +147,13 @@ func (o *outbox) Send(m any) {
 	flooded := false
 	switch m := m.(type) {
 	case *protocol.Heartbeat:
+		if m.Term != o.term { // the first of a term comes before what follows
+			if o.term = m.Term; o.end == nil && !o.over {
+				o.push(item{message: m})
+				o.replies++
+			}
+			break
+		}
 		o.heartbeat = m
 	default:
 		if o.end == nil && !o.over && operation(m) != "" {

@@ -47,9 +47,13 @@ type Config struct {
 	World func(ctx context.Context, name string, grant attach.Grant) ([]byte, bool)
 	// Extra adds objects at /api/NAME, for those who may see all robots: what to
 	// give when asked; nil: none.
-	Extra   map[string]func() any
-	Ready   func() error // /readyz: nil or why not; nil: always ready
-	Metrics *metric.Set  // served at /metrics, callboard_push_* are added; nil: an own one
+	Extra map[string]func() any
+	// Pair is where the other side of a pair of brokers connects, at PairPath; nil:
+	// nowhere.
+	Pair     http.Handler
+	PairPath string
+	Ready    func() error // /readyz: nil or why not; nil: always ready
+	Metrics  *metric.Set  // served at /metrics, callboard_push_* are added; nil: an own one
 
 	HelloTimeout     time.Duration // in which hello must begin; default 10 s
 	StallTimeout     time.Duration // in which a write must make some progress; default 30 s

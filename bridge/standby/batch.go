@@ -40,9 +40,9 @@ func (w *window) last() Position {
 }
 
 // has reports whether the batches up to a position are those of this store, and
-// those behind it are here.
+// those behind it are here. What is of no term may be anybody's.
 func (w *window) has(p Position) bool {
-	if p.Index < w.before.Index || p.Index > w.last().Index {
+	if p.Index > 0 && p.ID == 0 || p.Index < w.before.Index || p.Index > w.last().Index {
 		return false
 	}
 	return w.at(p.Index) == p

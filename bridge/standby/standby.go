@@ -223,6 +223,9 @@ func (m *Machine) Last() Position { return m.window.last() }
 // Active reports whether this side is active.
 func (m *Machine) Active() bool { return m.active.on }
 
+// Hears reports whether the other side is heard of.
+func (m *Machine) Hears() bool { return m.other.life != 0 && !m.gone() }
+
 // Released returns the batch up to which the outputs of an active side may go.
 func (m *Machine) Released() uint64 { return m.active.released }
 

@@ -89,7 +89,7 @@ func TestSchemaFields(t *testing.T) {
 			t.Errorf("%s (-protocol +schema):\n%s", part, diff)
 		}
 	}
-	for kind, parts := range map[string]int{"client": 7, "broker": 8} {
+	for kind, parts := range map[string]int{"client": 7, "broker": 10} {
 		if n := len(defs[kind].(object)["oneOf"].([]any)); n != parts {
 			t.Errorf("%s has %d messages, want %d", kind, n, parts)
 		}

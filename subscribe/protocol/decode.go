@@ -54,6 +54,7 @@ func (o *object) message() (any, *Invalid) {
 			"client": text(&m.Client), "token": text(&m.Token), "attachment": pointer(&m.Attachment, count),
 			"session": text(&m.Session), "num": counts(&m.Num), "subscriptions": subscriptions(&m.Subscriptions),
 			"window": pointer(&m.Window, count), "away": pointer(&m.Away, texts),
+			"term": count(&m.Term), "standby": truth(&m.Standby),
 		})
 	case OpSubscribe:
 		m := &Subscribe{Op: op}

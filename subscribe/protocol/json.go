@@ -42,6 +42,10 @@ func Operation(m any) string {
 		return OpHeartbeat
 	case *Error:
 		return OpError
+	case *Standby:
+		return OpStandby
+	case *Active:
+		return OpActive
 	}
 	return ""
 }

@@ -42,6 +42,8 @@ const (
 	OpReply      = "reply"
 	OpHeartbeat  = "heartbeat"
 	OpError      = "error"
+	OpStandby    = "standby"
+	OpActive     = "active"
 )
 
 // Code says what kind of error it is; programs decide by it.
@@ -112,6 +114,12 @@ type Hello struct {
 	// told are away, by Robot.Name. Left out: what was written to its connections
 	// counts as told.
 	Away *[]string `json:"away,omitempty"`
+	// Term is the newest of a pair of brokers that the client has been told of. 0:
+	// none.
+	Term uint64 `json:"term,omitempty"`
+	// Standby begins no session: the connection is only for being told which side of
+	// a pair is active.
+	Standby bool `json:"standby,omitempty"`
 }
 
 // Subscribe asks for notifications.
@@ -183,6 +191,28 @@ type Welcome struct {
 	Heartbeat  float64     `json:"heartbeat"` // s between heartbeats
 	Window     int         `json:"window"`    // unacknowledged notifications of one source
 	Brokers    []BrokerURL `json:"brokers"`
+	// Of a broker that is a pair: the term in which what follows is said, and where
+	// its sides are.
+	Term  uint64    `json:"term,omitempty"`
+	Sides []SideURL `json:"sides,omitempty"`
+}
+
+// SideURL is where one side of a pair of brokers serves clients.
+type SideURL struct {
+	URL string `json:"url"`
+}
+
+// Standby says to who listens only that this side of a pair is not active.
+type Standby struct {
+	Op   string `json:"op"`
+	Term uint64 `json:"term"`          // the newest that this side knows
+	URL  string `json:"url,omitempty"` // of the other side
+}
+
+// Active says to who listens only that this side of a pair is active.
+type Active struct {
+	Op   string `json:"op"`
+	Term uint64 `json:"term"`
 }
 
 // Subscribed says that a subscription is in force at Sources.
@@ -310,7 +340,8 @@ type ErrorInfo struct {
 type Heartbeat struct {
 	Op     string  `json:"op"`
 	Broker string  `json:"broker"`
-	Time   float64 `json:"time"` // s, Unix
+	Time   float64 `json:"time"`           // s, Unix
+	Term   uint64  `json:"term,omitempty"` // of a pair, in which what follows is said
 }
 
 // Error answers what could not be done, or tells of a fault later on.

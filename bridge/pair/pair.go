@@ -1,0 +1,347 @@
+// Package pair runs one side of a pair of brokers: it carries out what the rules
+// (bridge/standby) say, with real clocks, files and connections. DESIGN.md says how.
+package pair
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"callboard/bridge/clock"
+	"callboard/bridge/overlay"
+	"callboard/bridge/spool"
+	"callboard/bridge/standby"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Config is what one side is made of.
+type Config struct {
+	ID            overlay.BrokerID // of both sides; required
+	Side          standby.Side
+	Dir           string         // of the side's small files; required
+	Store         *spool.Store   // required
+	Restored      spool.Restored // what an earlier life has left in it
+	Inner         net.Listener   // where the other side connects on the inner line; required. Run closes it
+	OtherInner    string         // HOST:PORT of the other side there; required
+	OtherOuter    string         // HOST:PORT where its clients connect; required
+	OuterTLS      bool           // clients connect with TLS
+	Heartbeat     time.Duration  // T; required
+	TakeOverAfter time.Duration  // 0: never
+	Role          Role           // required
+	Clock         clock.Clock    // default: one that begins now
+	Logger        *slog.Logger   // default: discard
+	// Witness calls the witness; nil: there is none. What is read and written are
+	// whole messages.
+	Witness func(ctx context.Context) (Messages, error)
+}
+
+// Messages carries whole messages both ways.
+type Messages interface {
+	Read() ([]byte, error) // valid until the next Read
+	Write(message []byte) error
+	io.Closer
+}
+
+// Role is what a side does: its broker. It is told one thing after the other, and
+// must not block.
+type Role interface {
+	// Restore hands the standby's broker the records of a batch, in order.
+	Restore(number uint64, records []overlay.Record)
+	// Replace puts a broker that has restored a snapshot in the place of the one
+	// there was.
+	Replace(with *spool.Snapshot)
+	// Begin starts the broker: clients and links come.
+	Begin(b *Begun)
+	// Stop ends what Begin has begun, at once; the broker is one anew that has
+	// restored what is stored.
+	Stop()
+}
+
+// Pair is one side.
+type Pair struct {
+	cfg     Config
+	log     *slog.Logger
+	state   *stateFile
+	key     *keyFile
+	witness queue // messages for the witness
+	wrong   chan error
+
+	mu      sync.Mutex // guards what follows, and the order of what is carried out
+	m       *standby.Machine
+	begun   *Begun // nil: this side is not active
+	lines   [2]*line
+	told    Status
+	changed chan struct{} // closed when told changes
+	copying copying
+	outer   string // where clients find this side, as the other side says
+	failed  bool
+}
+
+// Status is how a side stands.
+type Status struct {
+	Side    standby.Side
+	Active  bool
+	Term    standby.Term
+	Stands  standby.Stands
+	Last    standby.Position
+	Waiting uint64 // batches whose outputs wait
+	Other   bool   // the other side is heard of
+	Witness bool   // the witness answers
+	Stats   standby.Stats
+}
+
+// New makes a side that an earlier life has left as its files say.
+func New(c Config) (*Pair, error) {
+	if c.Store == nil || c.Inner == nil || c.Role == nil || c.Dir == "" || c.ID == "" || c.OtherInner == "" || c.OtherOuter == "" {
+		return nil, errors.New("pair: ID, Dir, Store, Inner, OtherInner, OtherOuter and Role must be given")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if !c.Clock.Started() {
+		c.Clock = clock.New()
+	}
+	p := &Pair{cfg: c, log: c.Logger.With("side", c.Side.String()), changed: make(chan struct{}), wrong: make(chan error, 1)}
+	p.witness.init(maxWaiting)
+	var err error
+	if p.state, err = openState(c.Dir); err != nil {
+		return nil, err
+	}
+	life, err := nextLife(c.Dir, uint64(c.Clock.Micro()))
+	if err == nil {
+		p.key, err = openKey(c.Dir, c.Side)
+	}
+	if err == nil {
+		p.m, err = standby.New(standby.Config{
+			Side: c.Side, Life: life, Heartbeat: overlay.Duration(c.Heartbeat.Microseconds()),
+			Witness: c.Witness != nil, TakeOverAfter: overlay.Duration(c.TakeOverAfter.Microseconds()),
+		}, p.left(), p.now())
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.state.Close())
+	}
+	p.told = p.status()
+	return p, nil
+}
+
+// left is what earlier lives have left.
+func (p *Pair) left() standby.Left {
+	at := p.cfg.Store.Position()
+	left := standby.Left{
+		State: p.state.stored, Last: standby.Position{Index: at.Number, ID: standby.Term(at.Term)},
+		// A store of no term in the place of one that had terms is another one.
+		Lost: p.cfg.Restored.Lost || at.Term == 0 && p.state.stored.Term != 0,
+	}
+	for _, t := range p.cfg.Store.Terms() {
+		left.Terms = append(left.Terms, standby.Term(t))
+	}
+	return left
+}
+
+func (p *Pair) now() overlay.Instant { return overlay.Instant(p.cfg.Clock.Micro()) }
+
+// Run runs the side until ctx ends. An error says that it cannot store how it
+// stands any more, or take connections: then it has stopped.
+func (p *Pair) Run(ctx context.Context) error {
+	all, running := errgroup.WithContext(ctx)
+	all.Go(func() error {
+		select {
+		case err := <-p.wrong:
+			return err
+		case <-running.Done():
+			return nil
+		}
+	})
+	all.Go(func() error { return p.listen(running) })
+	for _, l := range []standby.Line{standby.Inner, standby.Outer} {
+		all.Go(func() error { p.dialOn(running, l); return nil })
+	}
+	if p.cfg.Witness != nil {
+		all.Go(func() error { p.callOn(running); return nil })
+	}
+	all.Go(func() error { p.turns(running); return nil })
+	err := all.Wait()
+	p.end()
+	return err
+}
+
+// end stops what this side does.
+func (p *Pair) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = true
+	for _, l := range p.lines {
+		if l != nil {
+			l.close()
+		}
+	}
+	p.stop()
+}
+
+// Close gives the files back, behind Run.
+func (p *Pair) Close() error { return p.state.Close() }
+
+// step hands the rules an input, and does what they say.
+func (p *Pair) step(in standby.Input) {
+	if p.failed {
+		return
+	}
+	p.m.Step(p.now(), in)
+	for _, o := range p.m.Outputs() {
+		if err := p.do(o); err != nil {
+			p.fail(err)
+			return
+		}
+	}
+	if b := p.begun; b != nil {
+		b.released(p.m.Released(), p.m.Full())
+	}
+	if now := p.status(); now != p.told {
+		p.tell(now)
+	}
+}
+
+// fail ends this side: what it cannot store it must not tell.
+func (p *Pair) fail(err error) {
+	p.failed = true
+	p.stop()
+	select {
+	case p.wrong <- err:
+	default:
+	}
+}
+
+// input is step for who does not hold the lock.
+func (p *Pair) input(in standby.Input) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.step(in)
+}
+
+func (p *Pair) do(o standby.Output) error {
+	switch o := o.(type) {
+	case *standby.Save:
+		if err := p.state.save(o.State); err != nil {
+			return fmt.Errorf("pair: how this side stands cannot be stored: %w", err)
+		}
+	case *standby.ToOther:
+		p.toOther(o)
+	case *standby.ToWitness:
+		p.witness.put(encoded(o.Message))
+	case *standby.Write:
+		p.write(o)
+	case *standby.Replace:
+		return p.replace(o)
+	case *standby.Begin:
+		p.log.Info("this side is active", "term", o.Term, "store_lost", o.StoreLost)
+		p.begun = newBegun(p, o)
+		p.cfg.Role.Begin(p.begun)
+	case *standby.Announce:
+		p.begun.announce(o)
+	case *standby.Stop:
+		p.log.Info("this side is not active any more", "term", p.m.Term)
+		p.stop()
+	}
+	return nil
+}
+
+func (p *Pair) stop() {
+	if p.begun != nil {
+		p.begun.end()
+		p.begun = nil
+		p.cfg.Role.Stop()
+	}
+}
+
+// write appends batches to the store.
+func (p *Pair) write(o *standby.Write) {
+	for _, b := range o.Batches {
+		number := p.cfg.Store.AppendIn(uint64(b.ID), b.Records)
+		if o.Restore {
+			p.cfg.Role.Restore(number, b.Records)
+		}
+	}
+}
+
+// replace takes a snapshot in the place of what is stored.
+func (p *Pair) replace(o *standby.Replace) error {
+	with := &spool.Snapshot{At: spool.Position{Number: o.Last.Index, Term: uint64(o.Last.ID)}, Records: o.Records}
+	for _, t := range o.Terms {
+		with.Terms = append(with.Terms, uint64(t))
+	}
+	if err := p.cfg.Store.Replace(with); err != nil {
+		return fmt.Errorf("pair: what the other side has cannot be stored: %w", err)
+	}
+	p.cfg.Role.Replace(with)
+	return nil
+}
+
+func (p *Pair) status() Status {
+	s := Status{Side: p.cfg.Side, Active: p.m.Active(), Term: p.m.Term, Stands: p.m.Stands}
+	if p.m.Lost && !s.Active {
+		s.Stands = standby.Out
+	}
+	return s
+}
+
+// tell says that the side stands in another way.
+func (p *Pair) tell(now Status) {
+	if now.Stands != p.told.Stands || now.Active != p.told.Active {
+		p.log.Info("the pair", "term", now.Term, "stands", now.Stands.String(), "active", now.Active)
+	}
+	p.told = now
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Status returns how the side stands, and a channel that is closed when that has
+// changed.
+func (p *Pair) Status() (Status, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.status()
+	s.Last, s.Stats = p.m.Last(), p.m.Stats()
+	if s.Active {
+		s.Waiting = s.Last.Index - p.m.Released()
+	}
+	s.Other, s.Witness = p.m.Hears(), p.witness.isOpen()
+	return s, p.changed
+}
+
+// Outer returns where clients find this side, as the other side says; "": it has
+// not said so yet.
+func (p *Pair) Outer() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.outer
+}
+
+// OuterLives says that somebody has answered on this side's outer line.
+func (p *Pair) OuterLives() { p.input(&standby.OuterLives{}) }
+
+// Switch has an active whose standby is in step stop, so that the other side goes
+// on.
+func (p *Pair) Switch() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case !p.m.Active():
+		return errors.New("this side is not active; expected the other one to be asked")
+	case p.m.Stands != standby.Both:
+		return errors.New("the standby is not in step; expected it to be, so that nothing is lost")
+	}
+	p.step(&standby.Switch{})
+	return nil
+}
+
+// outerTLS is for the outer line: what is said there is sealed with the pair's key.
+func (p *Pair) outerTLS() *tls.Config {
+	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
+}
