@@ -12,8 +12,6 @@ type bundle struct {
 	rise, run     [lanes]float64
 	perDu, perDv  [lanes]float64 // 1/du, 1/max(dv, 1)
 	per, from     [lanes]float64 // from: where the ray began, on the axis that is measured
-	ranges        [lanes]float64 // m
-	returned      [lanes]float64 // ranger_return of what was hit; 0: nothing
 	left, balance [lanes]int32
 	du, dv        [lanes]int32
 	gait          [lanes]int32 // steps along u between two along v, or one less
@@ -33,10 +31,15 @@ type bundle struct {
 
 // field is what bundles go through.
 type field struct {
-	slots   *int32
-	heads   *head
-	full    *[side]uint32
-	marks   *seen
+	slots *int32
+	heads *head
+	full  *[side]uint32
+	marks *seen
+
+	// What is measured, by lanes of all bundles: m; and the ranger_return of what was
+	// hit, 0 for nothing.
+	ranges, returned *float64
+
 	x, y    float64 // where rays start, cells
 	reach   float64 // cells
 	length  float64 // m
@@ -50,7 +53,7 @@ type field struct {
 }
 
 // together follows the rays of a scan, and sets what they measure, several at a
-// time. It reports whether it could.
+// time. It reports whether it could. The slices have room for a bundle more.
 func (c *caster) together(own *root, ranges, returned []float64) bool {
 	if !vectors || len(ranges) < lanes/2 {
 		return false
@@ -67,6 +70,7 @@ func (c *caster) together(own *root, ranges, returned []float64) bool {
 	f := field{
 		slots: &w.slots[0], heads: &w.heads[0], full: &w.full, marks: &s.marks[0],
 		x: c.x, y: c.y, reach: c.reach, length: c.length, perCell: c.perCell,
+		ranges: &ranges[:len(ranges)+lanes][0], returned: &returned[:len(ranges)+lanes][0],
 		width: w.width, origin: -w.y*w.width - w.x, last: w.width*w.height - 1,
 		free: c.free, isFree: c.isFree, small: w.small,
 	}
@@ -74,12 +78,9 @@ func (c *caster) together(own *root, ranges, returned []float64) bool {
 	walkBundles(&bundles[0], len(bundles), &f)
 	for i := range bundles {
 		b := &bundles[i]
-		at := i * lanes
-		copy(ranges[at:], b.ranges[:])
-		copy(returned[at:], b.returned[:])
 		for mixed := b.mixed; mixed != 0; mixed &= mixed - 1 {
 			lane := bits.TrailingZeros8(mixed)
-			returned[at+lane] = c.ret(b, lane)
+			returned[i*lanes+lane] = c.ret(b, lane)
 		}
 	}
 	return true

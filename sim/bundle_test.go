@@ -29,7 +29,7 @@ type fatal interface {
 func alikeAimed(t fatal, r *Ranger) {
 	c := &r.model.world.caster
 	n := len(r.ranges[0])
-	got, gotReturned := make([]float64, n), make([]float64, n)
+	got, gotReturned := make([]float64, n, n+lanes), make([]float64, n, n+lanes)
 	want, wantReturned := make([]float64, n), make([]float64, n)
 	c.singly(want, wantReturned)
 	if !c.together(r.model.root, got, gotReturned) {

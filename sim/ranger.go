@@ -26,8 +26,8 @@ func newRanger(m *Model) *Ranger {
 		r.fans = append(r.fans, m.world.fanOf(s.Samples, s.FOV))
 		n := s.Samples + lanes
 		r.aimed = append(r.aimed, aimed{first: math.NaN(), sin: make([]float64, n), cos: make([]float64, n)})
-		r.ranges = append(r.ranges, make([]float64, s.Samples))
-		r.returned = append(r.returned, make([]float64, s.Samples))
+		r.ranges = append(r.ranges, make([]float64, s.Samples, n))
+		r.returned = append(r.returned, make([]float64, s.Samples, n))
 	}
 	return r
 }

@@ -344,6 +344,8 @@ next:
 	// behind its marks.
 	VBROADCASTSD field_length(R10), Z20
 	VBROADCASTSD field_perCell(R10), Z21
+	MOVQ         field_ranges(R10), BX
+	MOVQ         field_returned(R10), CX
 
 result:
 	KMOVB      bundle_hits(R8), K6
@@ -354,7 +356,7 @@ result:
 	KMOVB      K6, K3
 	VPXORD     Z5, Z5, Z5
 	VGATHERDPD marks__size(DI)(Y6*8), K3, Z5
-	VMOVUPD    Z5, bundle_returned(R8)
+	VMOVUPD    Z5, (CX)
 	VCMPPD     UNORDERED, Z5, Z5, K3
 	KMOVB      K3, bundle_mixed(R8)
 	VMOVUPD    bundle_u(R8), U
@@ -365,7 +367,9 @@ result:
 	VMULPD     bundle_per(R8), U, U
 	VMULPD     Z21, U, U
 	VBLENDMPD  U, Z20, K6, U
-	VMOVUPD    U, bundle_ranges(R8)
+	VMOVUPD    U, (BX)
+	ADDQ       $64, BX
+	ADDQ       $64, CX
 	ADDQ       $bundle__size, R8
 	DECQ       R9
 	JNZ        result
