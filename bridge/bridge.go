@@ -43,6 +43,8 @@ type Config struct {
 	Coverage *node.Coverage
 	// Extra adds objects to /api, by name; nil: none.
 	Extra map[string]func() any
+	// Air carries beacons where brokers move, instead of multicast; nil: that.
+	Air Air
 	// Dial connects to Player servers; nil is TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Stop ends New with spool.ErrStopped, however much of an earlier life there

@@ -46,7 +46,7 @@ var rooms = map[string][]string{
 // tests (…test) may import all of their room.
 var siblings = map[string]map[string]string{
 	"bridge": {
-		".":                "attach beacon config gateway link node overlay pair push robots segment spool standby virtual witness",
+		".":                "adhoc attach beacon config gateway link node overlay pair push robots segment spool standby virtual witness",
 		"adhoc":            "overlay",
 		"gateway":          "attach config",
 		"link":             "link/frame multicast overlay",

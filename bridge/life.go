@@ -32,6 +32,7 @@ type life struct {
 	gateway      *gateway.Gateway // nil: none
 	linkListener net.Listener     // nil: no broker connects here
 	links        *link.Links      // nil: a broker without neighbours
+	finder       *finder          // nil: its neighbours are configured
 	segments     []*segment.Segment
 	beacon       *beacon.Sender // nil: it is not announced
 }
@@ -97,6 +98,7 @@ func (b *life) build(links net.Listener) error {
 		return err
 	}
 	b.measureSegments(b.metrics)
+	b.measureFinder(b.metrics)
 	if b.links == nil {
 		b.node.Attach(b.robots, nil)
 	} else {
@@ -131,6 +133,9 @@ func (b *life) run(ctx context.Context, clients func(context.Context) error) err
 	})
 	if b.links != nil {
 		part(b.links.Run)
+	}
+	if b.finder != nil {
+		part(b.finder.run)
 	}
 	if b.gateway != nil {
 		part(b.gateway.Run)

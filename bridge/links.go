@@ -16,15 +16,16 @@ import (
 // to have no links.
 func (b *life) newLinks() error {
 	c := b.config.Config
-	if len(c.Neighbours) == 0 && c.Broker.Links == "" && b.linkListener == nil {
+	if len(c.Neighbours) == 0 && c.Adhoc == nil && c.Broker.Links == "" && b.linkListener == nil {
 		return nil
 	}
+	handler := b.node.Neighbours()
 	l := link.Config{
 		Self:       overlay.BrokerID(c.Broker.ID),
 		Neighbours: neighbours(c.Neighbours),
 		Heartbeat:  time.Duration(c.Broker.Heartbeat * float64(time.Second)),
 		Registry:   overlay.Mode(c.Registry.Mode),
-		Handler:    b.node.Neighbours(),
+		Handler:    handler,
 		Logger:     b.config.Logger,
 	}
 	if b.votes != nil {
@@ -45,14 +46,30 @@ func (b *life) newLinks() error {
 	if b.linkListener != nil {
 		l.Listener = b.linkListener
 	}
-	b.links, err = link.New(l)
+	if c.Adhoc != nil {
+		l.DialMax = time.Second // who has come into range is not long in it
+	}
+	if b.links, err = link.New(l); err == nil && c.Adhoc != nil {
+		b.finder, err = b.newFinder(handler)
+	}
 	return err
 }
 
-// transport is how neighbours are reached; nil: as link does by itself.
+// transport is how links are made: nil is TCP.
 func (b *Bridge) transport() (link.Transport, error) {
-	if t := b.config.Config.TLS; t.ClientCA != "" {
-		return link.LoadTLS(t.Cert, t.Key, t.ClientCA)
+	c := b.config.Config
+	var certificates *link.TLS
+	if c.TLS.ClientCA != "" {
+		var err error
+		if certificates, err = link.LoadTLS(c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case c.Adhoc != nil:
+		return link.NewKeyed(c.Adhoc.Key, certificates)
+	case certificates != nil:
+		return certificates, nil
 	}
 	return nil, nil
 }

@@ -38,7 +38,7 @@ func loopback(t *testing.T) Network {
 		port := conn.LocalAddr().(*net.UDPAddr).Port
 		conn.Close()
 		n := Network{Group: netip.AddrPortFrom(netip.MustParseAddr("239.255.67.67"), uint16(port)), Interfaces: []string{i.Name}}
-		if err := (&outlet{}).sendOnce(&n); err != nil {
+		if err := (&Outlet{}).sendOnce(&n); err != nil {
 			t.Skipf("this machine has no multicast on %s: %v", i.Name, err)
 		}
 		listening, err := join(&n)
@@ -52,9 +52,9 @@ func loopback(t *testing.T) Network {
 	panic("unreachable")
 }
 
-func (o *outlet) sendOnce(n *Network) error {
-	defer o.close()
-	return o.send(n, []byte("try"))
+func (o *Outlet) sendOnce(n *Network) error {
+	defer o.Close()
+	return o.Send(n, []byte("try"))
 }
 
 func TestBrokersAreHeard(t *testing.T) {
@@ -116,11 +116,11 @@ func TestWhatIsNoBeaconIsPassedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out outlet
-	defer out.close()
+	var out Outlet
+	defer out.Close()
 	for {
 		for _, data := range [][]byte{{}, []byte("garbage"), make([]byte, 5000), good[:len(good)-1], good} {
-			if err := out.send(&network, data); err != nil {
+			if err := out.Send(&network, data); err != nil {
 				t.Fatal(err)
 			}
 		}

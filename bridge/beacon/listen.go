@@ -30,11 +30,38 @@ func Listen(ctx context.Context, cfg ListenConfig, heard func(Beacon)) error {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	cfg.receive(ctx, maxBeacon, func(data []byte, from netip.AddrPort) {
+		b, err := Decode(data)
+		if err != nil {
+			cfg.Logger.Debug("not a broker's beacon", "from", from.String(), "error", err)
+			return
+		}
+		b.From = from
+		heard(b)
+	})
+	return nil
+}
+
+// Receive hands over every datagram of a group up to a number of bytes, until ctx ends;
+// then it returns nil. The bytes may be used again after the call. It is Listen for
+// those who have beacons of their own.
+func Receive(ctx context.Context, cfg ListenConfig, most int, take func(data []byte, from netip.AddrPort)) error {
+	if err := cfg.Network.complete(); err != nil {
+		return fmt.Errorf("listen for beacons: %w", err)
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	cfg.receive(ctx, most, take)
+	return nil
+}
+
+func (cfg *ListenConfig) receive(ctx context.Context, most int, take func(data []byte, from netip.AddrPort)) {
 	problem := ""
 	for {
-		err := listen(ctx, &cfg, heard)
+		err := listen(ctx, cfg, most, take)
 		if ctx.Err() != nil {
-			return nil
+			return
 		}
 		if err.Error() != problem {
 			problem = err.Error()
@@ -44,14 +71,14 @@ func Listen(ctx context.Context, cfg ListenConfig, heard func(Beacon)) error {
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return nil
+			return
 		case <-timer.C:
 		}
 	}
 }
 
 // listen hears until something fails, or ctx ends.
-func listen(ctx context.Context, cfg *ListenConfig, heard func(Beacon)) error {
+func listen(ctx context.Context, cfg *ListenConfig, most int, take func(data []byte, from netip.AddrPort)) error {
 	conn, err := join(&cfg.Network)
 	if err != nil {
 		return err
@@ -59,7 +86,7 @@ func listen(ctx context.Context, cfg *ListenConfig, heard func(Beacon)) error {
 	defer conn.Close()
 	group := ipv4.NewPacketConn(conn)
 	defer context.AfterFunc(ctx, func() { conn.SetReadDeadline(time.Unix(1, 0)) })()
-	buf := make([]byte, maxBeacon+1)
+	buf := make([]byte, most+1)
 	for {
 		joinAll(group, &cfg.Network)
 		until := time.Now().Add(rescan)
@@ -75,13 +102,7 @@ func listen(ctx context.Context, cfg *ListenConfig, heard func(Beacon)) error {
 			if err != nil {
 				return err
 			}
-			b, err := Decode(buf[:n])
-			if err != nil {
-				cfg.Logger.Debug("not a broker's beacon", "from", from.String(), "error", err)
-				continue
-			}
-			b.From = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-			heard(b)
+			take(buf[:n], netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
 		}
 	}
 }

@@ -50,11 +50,11 @@ func New(cfg Config) (*Sender, error) {
 func (s *Sender) Run(ctx context.Context) error {
 	ticker := time.NewTicker(s.cfg.Heartbeat)
 	defer ticker.Stop()
-	var out outlet
-	defer out.close()
+	var out Outlet
+	defer out.Close()
 	problem := ""
 	for {
-		switch err := out.send(&s.cfg.Network, s.data); {
+		switch err := out.Send(&s.cfg.Network, s.data); {
 		case err == nil:
 			problem = ""
 		case err.Error() != problem:
@@ -69,15 +69,18 @@ func (s *Sender) Run(ctx context.Context) error {
 	}
 }
 
-// outlet is the socket that beacons leave by.
-type outlet struct {
+// Outlet is the socket that beacons leave by. The zero value serves.
+type Outlet struct {
 	conn       *ipv4.PacketConn
 	interfaces []net.Interface
 	scanned    time.Time
 }
 
-// send sends on every interface. It is an error if none takes it.
-func (o *outlet) send(n *Network, data []byte) error {
+// Send sends on every interface. It is an error if none takes it.
+func (o *Outlet) Send(n *Network, data []byte) error {
+	if err := n.complete(); err != nil {
+		return err
+	}
 	if o.conn == nil {
 		conn, err := net.ListenPacket("udp4", ":0")
 		if err != nil {
@@ -114,8 +117,10 @@ func (o *outlet) send(n *Network, data []byte) error {
 	return failed
 }
 
-func (o *outlet) close() {
+// Close closes the socket. It may be used again.
+func (o *Outlet) Close() {
 	if o.conn != nil {
 		o.conn.Close()
+		o.conn = nil
 	}
 }

@@ -13,6 +13,7 @@ type Config struct {
 	Neighbours []Neighbour
 	Registry   Registry
 	Beacon     Beacon
+	Adhoc      *Adhoc // nil: neighbours are configured
 	Segments   []Segment
 	Gateway    Gateway
 	Zones      map[string][][2]float64 // polygons by name, m
@@ -107,6 +108,26 @@ type Beacon struct {
 	Group      string   // IPv4 multicast address and port; default 239.255.67.66:8802
 	Interfaces []string // names, instead of those that programs can come from
 }
+
+// Adhoc is the table [adhoc]: neighbours are found by their beacons, and links are
+// made and given up.
+type Adhoc struct {
+	Network    string   // its name; required
+	Group      string   // IPv4 multicast address and port of beacons; default DefaultAdhocGroup
+	Interfaces []string // names; default all that can multicast
+	KeyFile    string   // required
+	Key        []byte   // what the file holds, without blanks around: beacons are sealed with it, links authenticated
+}
+
+// DefaultAdhocGroup is where beacons of brokers that move go.
+const DefaultAdhocGroup = "239.255.67.66:8804"
+
+// minKey is how long a network's key is at least, maxNetwork how long its name may be,
+// in bytes.
+const (
+	minKey     = 16
+	maxNetwork = 128
+)
 
 // Segment is one [[segment]]: neighbours on one LAN get what several of them want by
 // multicast.

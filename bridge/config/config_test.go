@@ -92,7 +92,7 @@ func folder(t testing.TB) string {
 	dir := t.TempDir()
 	cert, key := selfSigned(t)
 	for name, text := range map[string]string{
-		"b1.crt": cert, "b1.key": key, "brokers.crt": cert, "swarm.cfg": swarm, "lab.token": "s3cret\n", "blank.token": " \n",
+		"b1.crt": cert, "b1.key": key, "brokers.crt": cert, "swarm.cfg": swarm, "lab.token": "s3cret\n", "blank.token": " \n", "field.key": "the key of the field\n", "short.key": "short",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -130,6 +130,21 @@ func TestExample(t *testing.T) {
 		Tokens:     []Token{{Name: "lab", SecretFile: in("lab.token"), Secret: "s3cret", Robots: []string{"r*"}, May: []string{"subscribe", "command"}}},
 	}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestAdhoc: links of brokers that have a key may be beyond the loopback without
+// certificates.
+func TestAdhoc(t *testing.T) {
+	dir := folder(t)
+	text := "[broker]\nlinks = \"0.0.0.0:8801\"\n[registry]\nmode = \"every\"\n[adhoc]\nnetwork = \"field\"\ninterfaces = [\"wlan0\"]\nkey_file = \"field.key\"\n"
+	c, problems := Parse(filepath.Join(dir, "c.toml"), text, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	want := &Adhoc{Network: "field", Group: DefaultAdhocGroup, Interfaces: []string{"wlan0"}, KeyFile: filepath.Join(dir, "field.key"), Key: []byte("the key of the field")}
+	if diff := cmp.Diff(want, c.Adhoc); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -197,7 +212,7 @@ devices = "laser:0"
 7:1: player[0].adress: unknown key; expected perhaps address
 9:1: player[1].address: "localhost" is no address; expected HOST:PORT
 10:1: player[1].devices: is the string "laser:0"; expected an array of strings, such as ["r*"]
-11:1: nonsense: unknown key; expected one of beacon, broker, gateway, limits, neighbour, player, registry, segment, standby, tls, token or zones`},
+11:1: nonsense: unknown key; expected one of adhoc, beacon, broker, gateway, limits, neighbour, player, registry, segment, standby, tls, token or zones`},
 		{"syntax", "[broker]\nid = \n", `2:6: broker.id: expected value but found '\n' instead; expected TOML 1.0`},
 		{"key twice", "[broker]\nid = \"a\"\nid = \"b\"\n", `3:10: broker.id: Key 'broker.id' has already been defined; expected TOML 1.0`},
 		{"not UTF-8", "[broker]\nid = \"\xff\"\n", `2:7: not UTF-8; expected TOML, which is always UTF-8`},
@@ -252,6 +267,17 @@ devices = "laser:0"
 4:1: standby.outer: "nowhere" is no address; expected HOST:PORT
 5:1: standby.interface: stands without an address for it; expected standby.address too`},
 		{"standby as it should be", "[standby]\nside = \"B\"\ninner = [\"10.1.0.1:8805\", \"10.1.0.2:8805\"]\nouter = \"10.0.0.2:8800\"\non_active = [\"x\", \"y\"]", ``},
+		{"adhoc, empty", "[adhoc]\n", `1:1: adhoc.network: is missing; expected the network's name, the same for all its brokers
+1:1: adhoc.key_file: is missing; expected a file that holds the network's key: beacons are sealed with it, links authenticated
+1:1: adhoc: needs each broker to hold the registry, since any may be out of reach; expected registry.mode = "every"
+1:1: adhoc: finds neighbours that are to connect to this broker, which does not listen for them; expected broker.links`},
+		{"adhoc", "[broker]\nlinks = \"0.0.0.0:8801\"\n[registry]\nmode = \"every\"\n[adhoc]\nnetwork = \"a\\nb\"\ngroup = \"10.0.0.1:5\"\ninterfaces = [\"\"]\nkey_file = \"short.key\"\npower = 3", `6:1: adhoc.network: "a\nb" is no name; expected up to 128 bytes without control characters
+7:1: adhoc.group: "10.0.0.1:5" is no IPv4 multicast address with a port; expected one such as 239.255.67.66:8804
+8:15: adhoc.interfaces[0]: is empty; expected a network interface's name, such as "eth0"
+9:1: adhoc.key_file: holds a key of 5 bytes; expected 16 or more
+10:1: adhoc.power: unknown key; expected one of group, interfaces, key_file or network`},
+		{"adhoc, groups", "[broker]\nlinks = \":8801\"\n[registry]\nmode = \"every\"\n[adhoc]\nnetwork = \"field\"\nkey_file = \"none.key\"\ngroup = \"239.1.1.1:5\"\n[[segment]]\ninterface = \"eth0\"\ngroup = \"239.1.1.1:5\"", `7:1: adhoc.key_file: DIR/none.key: no such file; expected a file that holds the network's key
+8:1: adhoc.group: "239.1.1.1:5" is also segment[0].group; expected a group of its own`},
 		{"a size that is none", "[limits]\nmemory = -1\ndisk = 1.5", `2:1: limits.memory: is -1; expected bytes, as "2GB"
 3:1: limits.disk: is the float 1.5; expected bytes, as "2GB" or "512MiB"`},
 		{"limits as a value", "limits = 3", `1:1: limits: is the integer 3; expected a table`},

@@ -178,6 +178,17 @@ func (r *reader) document(t *table, c *Config) {
 		t.text("group", &c.Beacon.Group)
 		t.texts("interfaces", &c.Beacon.Interfaces)
 	})
+	t.sub("adhoc", func(t *table) {
+		a := Adhoc{Group: DefaultAdhocGroup}
+		t.text("network", &a.Network)
+		t.text("group", &a.Group)
+		t.texts("interfaces", &a.Interfaces)
+		t.filePath("key_file", &a.KeyFile)
+		if a.KeyFile != "" {
+			a.Key = []byte(r.secret(join(t.path, "key_file"), a.KeyFile, "the network's key"))
+		}
+		c.Adhoc = &a
+	})
 	t.each("segment", func(t *table) {
 		s := Segment{Group: DefaultGroup, Rate: 200e6, Datagram: 1400}
 		t.text("interface", &s.Interface)
@@ -270,27 +281,29 @@ func (r *reader) token(t *table) Token {
 	t.texts("robots", &k.Robots)
 	t.texts("may", &k.May)
 	if k.SecretFile != "" {
-		r.secret(join(t.path, "secret_file"), &k)
+		k.Secret = r.secret(join(t.path, "secret_file"), k.SecretFile, "the secret")
 	}
 	return k
 }
 
-// secret reads a token's secret from its file.
-func (r *reader) secret(key string, k *Token) {
-	text, err := regular.Read(k.SecretFile, maxSecret)
+// secret reads a secret from its file; "" if it cannot be had.
+func (r *reader) secret(key, file, what string) string {
+	text, err := regular.Read(file, maxSecret)
 	if err != nil {
-		r.problem(key, "%s; expected a file that holds the secret", problem.OfNamedFile(k.SecretFile, err))
-		return
+		r.problem(key, "%s; expected a file that holds %s", problem.OfNamedFile(file, err), what)
+		return ""
 	}
-	if k.Secret = strings.TrimSpace(string(text)); k.Secret == "" {
-		r.problem(key, "%s is empty; expected a file that holds the secret", k.SecretFile)
-		return
+	secret := strings.TrimSpace(string(text))
+	if secret == "" {
+		r.problem(key, "%s is empty; expected a file that holds %s", file, what)
+		return ""
 	}
-	if info, err := os.Stat(k.SecretFile); err == nil && info.Mode().Perm()&0o004 != 0 {
-		p := r.source.problem(key, fmt.Sprintf("%s can be read by everyone on this machine; expected mode 0600", k.SecretFile))
+	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o004 != 0 {
+		p := r.source.problem(key, fmt.Sprintf("%s can be read by everyone on this machine; expected mode 0600", file))
 		p.Warning = true
 		r.problems = append(r.problems, p)
 	}
+	return secret
 }
 
 // filePath reads a path; a relative one is relative to the file.

@@ -35,6 +35,7 @@ func (c *Config) Validate() problem.List {
 	k.players()
 	k.neighbours()
 	k.beacon()
+	k.adhoc()
 	k.segments()
 	k.ports()
 	k.zones()
@@ -70,7 +71,7 @@ func (k *checks) broker() {
 	if b.Links != "" {
 		if what := addressProblem(b.Links, true); what != "" {
 			k.say("broker.links", what)
-		} else if host, _, _ := net.SplitHostPort(b.Links); !isLoopback(host) && k.c.TLS.ClientCA == "" && !b.Insecure {
+		} else if host, _, _ := net.SplitHostPort(b.Links); !isLoopback(host) && k.c.TLS.ClientCA == "" && k.c.Adhoc == nil && !b.Insecure {
 			k.say("broker.links", fmt.Sprintf("%q can be reached from other machines, and nothing proves who connects: any program could be a neighbour, get readings and drive robots; expected tls.client_ca, a loopback address, or insecure = true", b.Links))
 		}
 	}
@@ -204,7 +205,7 @@ func (k *checks) registry() {
 // prove who it is.
 func (k *checks) proven(key string, n Neighbour) {
 	host, _, err := net.SplitHostPort(n.Address)
-	if err == nil && n.ID > k.c.Broker.ID && !isLoopback(host) && k.c.TLS.ClientCA == "" && !k.c.Broker.Insecure {
+	if err == nil && n.ID > k.c.Broker.ID && !isLoopback(host) && k.c.TLS.ClientCA == "" && k.c.Adhoc == nil && !k.c.Broker.Insecure {
 		k.say(key, fmt.Sprintf("%q is on another machine, and nothing proves who answers there; expected tls.client_ca, a loopback address, or insecure = true", n.Address))
 	}
 }
@@ -217,12 +218,49 @@ func (k *checks) beacon() {
 		}
 	}
 	if b.Interfaces != nil {
-		k.each("beacon.interfaces", b.Interfaces, func(name string) string {
-			if name == "" {
-				return "is empty; expected a network interface's name, such as \"eth0\""
-			}
-			return ""
-		})
+		k.each("beacon.interfaces", b.Interfaces, interfaceProblem)
+	}
+}
+
+func interfaceProblem(name string) string {
+	if name == "" {
+		return "is empty; expected a network interface's name, such as \"eth0\""
+	}
+	return ""
+}
+
+func (k *checks) adhoc() {
+	a := k.c.Adhoc
+	if a == nil {
+		return
+	}
+	switch {
+	case a.Network == "":
+		k.say("adhoc.network", "is missing; expected the network's name, the same for all its brokers")
+	case len(a.Network) > maxNetwork || strings.ContainsFunc(a.Network, unicode.IsControl):
+		k.say("adhoc.network", fmt.Sprintf("%q is no name; expected up to %d bytes without control characters", problem.Short(a.Network), maxNetwork))
+	}
+	if !isGroup(a.Group) {
+		k.say("adhoc.group", fmt.Sprintf("%q is no IPv4 multicast address with a port; expected one such as %s", a.Group, DefaultAdhocGroup))
+	} else if a.Group == k.c.Beacon.Group {
+		k.say("adhoc.group", fmt.Sprintf("%q is also beacon.group; expected a group of its own", a.Group))
+	} else if at := slices.IndexFunc(k.c.Segments, func(s Segment) bool { return s.Group == a.Group }); at >= 0 {
+		k.say("adhoc.group", fmt.Sprintf("%q is also %s.group; expected a group of its own", a.Group, element("segment", at)))
+	}
+	if a.Interfaces != nil {
+		k.each("adhoc.interfaces", a.Interfaces, interfaceProblem)
+	}
+	switch {
+	case a.KeyFile == "" && len(a.Key) == 0:
+		k.say("adhoc.key_file", "is missing; expected a file that holds the network's key: beacons are sealed with it, links authenticated")
+	case len(a.Key) > 0 && len(a.Key) < minKey:
+		k.say("adhoc.key_file", fmt.Sprintf("holds a key of %d bytes; expected %d or more", len(a.Key), minKey))
+	}
+	if k.c.Registry.Mode == RegistryOne {
+		k.say("adhoc", fmt.Sprintf("needs each broker to hold the registry, since any may be out of reach; expected registry.mode = %q", RegistryEvery))
+	}
+	if k.c.Broker.Links == "" {
+		k.say("adhoc", "finds neighbours that are to connect to this broker, which does not listen for them; expected broker.links")
 	}
 }
 

@@ -43,10 +43,21 @@ func networks(t *testing.T) []network {
 		return l
 	}
 	lossy := newLossyNet(1, 0.05)
+	keyed := func(inner func(string) *TLS) func(string) Transport {
+		return func(id string) Transport {
+			k, err := NewKeyed([]byte("the network's key"), inner(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k
+		}
+	}
 	return []network{
 		{"memory", inMemory, func(string) Transport { return &memory }, nil},
 		{"tcp", tcp, func(string) Transport { return TCP{} }, nil},
 		{"tls", tcp, func(id string) Transport { return ca.sign(t, id) }, nil},
+		{"keyed", tcp, keyed(func(string) *TLS { return nil }), nil},
+		{"keyed, with certificates", tcp, keyed(func(id string) *TLS { return ca.sign(t, id) }), nil},
 		{"segment", inMemory, func(string) Transport { return &memory }, func() []Segment { return []Segment{{Group: lossy.join()}} }},
 	}
 }

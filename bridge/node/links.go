@@ -2,19 +2,46 @@ package node
 
 import (
 	"context"
+	"sync"
 
 	"callboard/bridge/overlay"
 )
 
 // Neighbours is the node as the handler of its links.
-type Neighbours struct{ node *Node }
+type Neighbours struct {
+	node *Node
 
-// Neighbours returns the node as the handler of its links.
-func (n *Node) Neighbours() *Neighbours { return &Neighbours{n} }
+	mu       sync.Mutex
+	costs    map[overlay.BrokerID]overlay.Cost // of neighbours that have been given one
+	sessions map[overlay.BrokerID]uint64       // that are up
+}
+
+// Neighbours returns the node as the handler of its links: one handler for all of them.
+func (n *Node) Neighbours() *Neighbours {
+	return &Neighbours{node: n, costs: map[overlay.BrokerID]overlay.Cost{}, sessions: map[overlay.BrokerID]uint64{}}
+}
 
 // Up says that a session with a neighbour has begun.
 func (h *Neighbours) Up(neighbour overlay.BrokerID, session uint64) {
-	h.node.queue.must(item{in: &overlay.LinkUp{Neighbour: neighbour, Session: session}})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sessions[neighbour] = session
+	h.node.queue.must(item{in: &overlay.LinkUp{Neighbour: neighbour, Session: session, Cost: h.costs[neighbour]}})
+}
+
+// SetCost says what the link with a neighbour costs from now on, also while it is not
+// up; 0 forgets it.
+func (h *Neighbours) SetCost(neighbour overlay.BrokerID, cost overlay.Cost) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if cost == 0 {
+		delete(h.costs, neighbour)
+		return
+	}
+	h.costs[neighbour] = cost
+	if session, up := h.sessions[neighbour]; up {
+		h.node.queue.must(item{in: &overlay.LinkCost{Neighbour: neighbour, Session: session, Cost: cost}})
+	}
 }
 
 // Frame takes what one step of a neighbour sent. It waits for room, also for
@@ -50,6 +77,9 @@ func (h *Neighbours) awaitStep() {
 
 // Down says that the session has ended.
 func (h *Neighbours) Down(neighbour overlay.BrokerID, session uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, neighbour)
 	h.node.queue.must(item{in: &overlay.LinkDown{Neighbour: neighbour, Session: session}})
 }
 

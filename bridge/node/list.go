@@ -90,6 +90,7 @@ type Neighbour struct {
 	Received   uint64  `json:"received"` // bytes
 	Waiting    int     `json:"waiting"`  // bytes to be sent
 	Problem    string  `json:"problem,omitempty"`
+	Cost       float64 `json:"cost,omitempty"` // sendings that a message takes, as this end has it, while up where brokers move
 
 	Segment *Segment `json:"segment,omitempty"` // how it gets what others want, too
 }
@@ -323,6 +324,7 @@ func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []ov
 	for _, s := range states {
 		if string(s.Broker) == b.ID {
 			b.Links = links(s)
+			b.setCosts(s)
 		}
 	}
 	clients = slices.DeleteFunc(clients, func(c overlay.ClientInfo) bool { return !own(grant, c.Owner) })
@@ -370,6 +372,16 @@ func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []ov
 		})
 	}
 	return b, states, nil
+}
+
+// setCosts takes what links cost.
+func (b *Broker) setCosts(s overlay.LinkState) {
+	for i := range b.Neighbours {
+		n := &b.Neighbours[i]
+		if at, up := slices.BinarySearch(s.Neighbours, overlay.BrokerID(n.ID)); up && n.Up && len(s.Costs) > 0 {
+			n.Cost = float64(s.Costs[at]) / float64(overlay.CostOne)
+		}
+	}
 }
 
 // count adds up what there is of some clients.
