@@ -90,6 +90,7 @@ func seal(messages []overlay.Message) {
 		if m, ok := m.(*overlay.SubscribeMessage); ok && m.Set != nil {
 			for _, member := range m.Set.Put {
 				if member.Subscription != nil {
+					giveWay()
 					member.Subscription.Seal()
 				}
 			}

@@ -82,7 +82,7 @@ func newBench(t testing.TB, store Store) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := New(Config{Overlay: overlay.Config{ID: "b1"}, Matcher: m, Store: store})
+	n, err := New(Config{Overlay: overlay.Config{ID: "b1", Heartbeat: 60 * overlay.Second}, Matcher: m, Store: store}) // no lease ends on a slow machine
 	if err != nil {
 		t.Fatal(err)
 	}
