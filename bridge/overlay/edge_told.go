@@ -250,15 +250,12 @@ func (b *edge) takeStates(s *session, m *Told) {
 		if h.Reading == nil || sub == nil || sub.since.Attachment > m.Attachment { // it was told to one that has ended
 			continue
 		}
-		old := s.states[h.ID][h.Reading.Robot]
-		st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, at: m.Attachment}
-		switch {
-		case old == nil || old.at <= m.Attachment:
-			s.hadOver(st)
-			s.states.put(h.ID, h.Reading.Robot, st)
-		case old.over != 0 && old.source == h.Source && old.seq < h.Seq: // told here to be false, by an older word
-			old.trueState = st.trueState
+		if old := s.states[h.ID][h.Reading.Robot]; old != nil && old.at > m.Attachment {
+			continue
 		}
+		st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, at: m.Attachment}
+		s.hadOver(st)
+		s.states.put(h.ID, h.Reading.Robot, st)
 	}
 }
 
