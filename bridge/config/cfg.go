@@ -60,9 +60,10 @@ func readCFG(p Player) ([]Player, problem.List) {
 	if file == nil {
 		return nil, problems
 	}
+	worldFile, _, _ := file.Worldfile()
 	world := p.World
-	if name, _, ok := file.Worldfile(); ok && world == "" {
-		world = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	if worldFile != "" && world == "" {
+		world = strings.TrimSuffix(filepath.Base(worldFile), filepath.Ext(worldFile))
 	}
 	var simulation *Simulation
 	if a, ok := file.Simulation(); ok {
@@ -85,7 +86,7 @@ func readCFG(p Player) ([]Player, problem.List) {
 		if !ok {
 			at = len(players)
 			byPort[r.Port] = at
-			players = append(players, Player{Address: r.Address(localhost), World: world, Robots: map[string][]string{}, Simulation: simulation})
+			players = append(players, Player{Address: r.Address(localhost), World: world, WorldFile: worldFile, Robots: map[string][]string{}, Simulation: simulation})
 		}
 		players[at].Robots[r.Name] = devices
 	}

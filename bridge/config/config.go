@@ -73,6 +73,9 @@ type Player struct {
 	World   string              // "" if not told
 	Devices []string            // which to open: "laser:0", "laser" or path.Match patterns; default ["*"]: all data interfaces that conditions know; nil with Robots
 	CFG     string              // path of a Player configuration
+	// WorldFile is the path of the file of the world that the CFG names; "": it
+	// names none.
+	WorldFile string
 	// Simulation is the device by which the robots' simulation is asked and told,
 	// as the CFG says; nil: it says none.
 	Simulation *Simulation

@@ -117,8 +117,8 @@ func TestExample(t *testing.T) {
 		Players: []Player{
 			{Address: "localhost:6665", Robot: "r0", World: "cave", Devices: []string{"*"}},
 			{Address: "lab:6665", Robots: map[string][]string{"r1": {"position2d:0", "laser:0"}, "r2": {"position2d:1", "laser:1"}}},
-			{Address: "localhost:6665", World: "arena", Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "gripper:0", "laser:0"}}, Simulation: simulation},
-			{Address: "localhost:6666", World: "arena", Robots: map[string][]string{"beta": {"position2d:0"}}, Simulation: simulation},
+			{Address: "localhost:6665", World: "arena", WorldFile: in("worlds/arena.world"), Robots: map[string][]string{"alpha": {"position2d:0", "ranger:0", "gripper:0", "laser:0"}}, Simulation: simulation},
+			{Address: "localhost:6666", World: "arena", WorldFile: in("worlds/arena.world"), Robots: map[string][]string{"beta": {"position2d:0"}}, Simulation: simulation},
 		},
 		Neighbours: []Neighbour{{ID: "b2", Address: "10.0.0.2:8801", Compress: true}},
 		Beacon:     Beacon{Announce: false, Group: "239.1.2.3:8802", Interfaces: []string{"eth0"}},

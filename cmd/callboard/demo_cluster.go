@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"callboard/bridge"
 	"callboard/bridge/config"
@@ -30,7 +29,7 @@ type cluster struct {
 
 // cluster makes the brokers; each reads its share of the simulation.
 func (d *demo) cluster(s *simulation, data string) (*cluster, error) {
-	name := strings.TrimSuffix(filepath.Base(s.file.File), ".world")
+	name := worldName(s.file.File)
 	plan, err := newFloorPlan(name, s.world)
 	if err != nil {
 		return nil, fmt.Errorf("drawing the floor plan: %w", err)

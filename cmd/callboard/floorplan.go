@@ -3,8 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 
+	"callboard/bridge/config"
 	"callboard/sim"
+	"callboard/sim/worldfile"
 )
 
 // floorPlan is a world as the page draws it: what does not move.
@@ -34,4 +37,46 @@ func newFloorPlan(name string, w *sim.World) ([]byte, error) {
 		})
 	}
 	return json.Marshal(plan)
+}
+
+// floorPlans are the plans of worlds whose files are here, by name.
+type floorPlans struct{ by map[string][]byte }
+
+// of returns a world's plan, for the page.
+func (f *floorPlans) of(world string) ([]byte, bool) {
+	plan := f.by[world]
+	return plan, plan != nil
+}
+
+// add draws a world.
+func (f *floorPlans) add(name string, file *worldfile.World) error {
+	world, err := sim.New(sim.Config{World: file})
+	if err != nil {
+		return err
+	}
+	plan, err := newFloorPlan(name, world)
+	if err != nil {
+		return fmt.Errorf("drawing the floor plan of %s: %w", name, err)
+	}
+	f.by[name] = plan
+	return nil
+}
+
+// read draws the worlds that the Player configurations of robots name. One that
+// cannot be read is told: the robots are read all the same.
+func (f *floorPlans) read(players []config.Player, logger *slog.Logger) {
+	for _, one := range players {
+		if _, known := f.by[one.World]; known || one.WorldFile == "" {
+			continue
+		}
+		file, problems := worldfile.Load(openFile, one.WorldFile)
+		err := problems.First()
+		if err == nil {
+			err = f.add(one.World, file)
+		}
+		if err != nil {
+			logger.Warn("the world that a Player configuration names cannot be shown", slog.String("file", one.WorldFile), slog.Any("error", err))
+			f.by[one.World] = nil
+		}
+	}
 }

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"callboard/bridge/benchtest"
 	"callboard/subscribe/protocol"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -40,6 +44,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"serve": startServing, "down": stopServing, "absent": absent,
 			"ended": waitEnded, "endless": writeEndless, "address": takeAddress, "certificate": certificate, "sequences": sequences,
+			"plan": waitPlan,
 		},
 	})
 }
@@ -196,6 +201,31 @@ func sequences(ts *testscript.TestScript, neg bool, args []string) {
 	if len(next) != 1 {
 		ts.Fatalf("notifications of %d sources, expected one", len(next))
 	}
+}
+
+// waitPlan is: plan ADDRESS WORLD OUTLINES: it waits until the broker there has the
+// floor plan of a world, which has so many outlines.
+func waitPlan(ts *testscript.TestScript, neg bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	ts.Check(benchtest.Until(ctx, "there is the plan of "+args[1], func() (bool, error) {
+		answer, err := http.Get("http://" + args[0] + "/api/worlds/" + args[1])
+		if err != nil {
+			return false, err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			return false, nil
+		}
+		var plan floorPlan
+		if err := json.NewDecoder(answer.Body).Decode(&plan); err != nil {
+			return false, err
+		}
+		if got := strconv.Itoa(len(plan.Outlines)); plan.Name != args[1] || got != args[2] {
+			return false, fmt.Errorf("the plan of %q has %s outlines, expected %s of %q", plan.Name, got, args[2], args[1])
+		}
+		return true, nil
+	}))
 }
 
 // absent is: absent PATTERN: no file matches.

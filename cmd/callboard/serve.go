@@ -37,6 +37,7 @@ and --player-cfg add to it.`,
 			"callboard serve --player r0=localhost:6665",
 			"callboard serve --listen 127.0.0.1:0 --player r0=lab:6665 --player r1=lab:6666",
 			"callboard serve --player-cfg swarm.cfg",
+			"callboard serve --player r0=lab:6665 --world lab.world",
 			"callboard serve --player r0=lab:6665 --gateway 127.0.0.1:7000",
 			"callboard serve --config callboard.toml --log-format json",
 		},
@@ -46,6 +47,7 @@ and --player-cfg add to it.`,
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` for programs and the page; port 0 takes a free one (default 127.0.0.1:8800)"},
 			repeated("player", "a Player server to read, `[NAME=]HOST:PORT` (repeat); NAME is the robot's (default port-PORT)"),
 			repeated("player-cfg", "a Player configuration `FILE.cfg` whose robots to read (repeat), named as\ntheir Stage models"),
+			&cli.StringFlag{Name: "world", Usage: "`FILE.world` that the robots of --player are in, for the floor plan on the page\n(default that of a .cfg, or what the Player servers have as a map)"},
 			&cli.StringFlag{Name: "gateway", Usage: "`HOST:PORT` where Player programs find the first robot, the others from there up\n(default none; without HOST on 127.0.0.1; port 0 takes free ones)"},
 			&cli.StringFlag{Name: "data", Usage: "`DIR` for what must outlive a crash (default $XDG_STATE_HOME/callboard/ID)"},
 		}, logFlags("info")),
@@ -58,6 +60,16 @@ and --player-cfg add to it.`,
 			if err != nil {
 				return err
 			}
+			plans := floorPlans{by: map[string][]byte{}}
+			if file := c.String("world"); file != "" {
+				world, err := p.loadWorld(openFile, file)
+				if err != nil {
+					return err
+				}
+				if err := plans.add(worldName(file), world); err != nil {
+					return err
+				}
+			}
 			settings, err := p.configuration(c, func(s *config.Config) {
 				if c.IsSet("data") {
 					s.Broker.Data = c.String("data")
@@ -66,12 +78,20 @@ and --player-cfg add to it.`,
 					s.Gateway.Listen = c.String("gateway")
 				}
 				s.Players = append(s.Players, players...)
+				if file := c.String("world"); file != "" {
+					for i := range s.Players {
+						if s.Players[i].World == "" && s.Players[i].CFG == "" {
+							s.Players[i].World = worldName(file)
+						}
+					}
+				}
 			})
 			if err != nil {
 				return err
 			}
+			plans.read(settings.Players, logger)
 			boundMemory(settings.Limits.Memory)
-			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), Stop: ctx.Done(), Logger: logger})
+			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), World: plans.of, Stop: ctx.Done(), Logger: logger})
 			switch {
 			case errors.Is(err, spool.ErrStopped):
 				return nil

@@ -34,7 +34,8 @@ what they see. One that a client commands is left to it until it has had no
 command for 10 s.
 
 Every port without a configuration has simulation:0, by which programs get and
-set poses, pause, reset, and make a paused world go on by steps.`,
+set poses, pause, reset, and make a paused world go on by steps, and map:0, the
+floor plan.`,
 		examples: []string{
 			"callboard sim worlds/cave.world",
 			"callboard sim worlds/cave.world --speed max --duration 1m",
@@ -70,7 +71,7 @@ set poses, pause, reset, and make a paused world go on by steps.`,
 				return shoot(world, shot)
 			}
 			s, err := newSimulation(simulationConfig{
-				file: file, player: plan, seed: c.Uint64("seed"), listen: c.String("listen"), logger: logger,
+				file: file, player: plan, seed: c.Uint64("seed"), listen: c.String("listen"), plan: true, logger: logger,
 				driver: simdriver.Config{
 					Speed: pace.or(file.Speed), Duration: lasting(duration, file), Wander: c.Bool("wander"), Paused: c.Bool("paused"), Seed: c.Uint64("seed"),
 				},

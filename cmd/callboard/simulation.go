@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -50,6 +51,7 @@ type simulationConfig struct {
 	driver simdriver.Config // its World is made here
 	listen string           // HOST:PORT of the first robot
 	other  bool             // a taken port: take a free one
+	plan   bool             // each port of robots has the floor plan, too
 	logger *slog.Logger
 }
 
@@ -82,6 +84,15 @@ func (s *simulation) listenRobots(c simulationConfig) error {
 	if len(robots) == 0 {
 		return fmt.Errorf("%s has no robot: expected a position model at the top level", c.file.File)
 	}
+	beside := []server.Driver{s.driver.World()}
+	if c.plan {
+		plan, err := worldMap(worldName(c.file.File), s.world)
+		if err != nil {
+			c.logger.Warn("the world is served without its floor plan", slog.Any("error", err))
+		} else {
+			beside = append(beside, plan)
+		}
+	}
 	perPort := 1
 	if len(robots) > portsOfTheirOwn {
 		perPort = s.driver.PerPort()
@@ -93,15 +104,16 @@ func (s *simulation) listenRobots(c simulationConfig) error {
 		if err != nil {
 			return err
 		}
-		if err := s.serveRobots(c, listener, group); err != nil {
+		if err := s.serveRobots(c, listener, group, beside); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
 	return nil
 }
 
-// serveRobots makes the Player server of a group of robots.
-func (s *simulation) serveRobots(c simulationConfig, socket net.Listener, robots []string) error {
+// serveRobots makes the Player server of a group of robots, and of what is beside
+// them.
+func (s *simulation) serveRobots(c simulationConfig, socket net.Listener, robots []string, beside []server.Driver) error {
 	drivers, err := s.driver.Drivers(robots)
 	if err != nil {
 		return err
@@ -110,7 +122,7 @@ func (s *simulation) serveRobots(c simulationConfig, socket net.Listener, robots
 	for n, d := range drivers {
 		devices[robots[n]] = readOf(d.Devices())
 	}
-	return s.serve(c, socket, append(drivers, s.driver.World()), robotPort{robots: robots, devices: devices})
+	return s.serve(c, socket, slices.Concat(drivers, beside), robotPort{robots: robots, devices: devices})
 }
 
 // readOf returns the devices of a robot that a broker needs to read: all but

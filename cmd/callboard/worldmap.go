@@ -2,7 +2,7 @@ package main
 
 import (
 	"log/slog"
-	"path"
+	"path/filepath"
 	"strings"
 
 	"callboard/player/floorplan"
@@ -67,7 +67,12 @@ func worldNameOf(file string, survey *run.Survey) string {
 			return r.World
 		}
 	}
-	return strings.TrimSuffix(path.Base(file), ".world")
+	return worldName(file)
+}
+
+// worldName is the name of a world: that of its file.
+func worldName(file string) string {
+	return strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 }
 
 // withMap adds the map to a port's driver, unless it has one of its own.
