@@ -108,13 +108,13 @@ func (g *gate) Connect(out attach.Outbox, remote string) uint64 {
 }
 
 // Disconnect implements attach.Broker.
-func (g *gate) Disconnect(conn uint64) {
+func (g *gate) Disconnect(conn uint64, goodbye bool) {
 	g.mu.Lock()
 	c := g.conns[conn]
 	delete(g.conns, conn)
 	g.mu.Unlock()
 	if c != nil && c.node != nil {
-		c.node.Disconnect(c.conn)
+		c.node.Disconnect(c.conn, goodbye)
 	}
 }
 

@@ -29,8 +29,9 @@ type Broker interface {
 	Unsubscribe(ctx context.Context, conn uint64, m protocol.Unsubscribe) error
 	Ack(ctx context.Context, conn uint64, m protocol.Ack) error
 	// Disconnect says that the connection has ended; nothing is enqueued for
-	// it any more, or it is dropped.
-	Disconnect(conn uint64)
+	// it any more, or it is dropped. After a goodbye the client does not come back:
+	// its session ends.
+	Disconnect(conn uint64, goodbye bool)
 	// Command carries a command to a robot and returns its answer. The right to
 	// command the robot has been checked.
 	Command(ctx context.Context, grant Grant, m protocol.Command) (result any, err error)

@@ -75,7 +75,7 @@ func (a *asked) Ack(_ context.Context, _ uint64, m protocol.Ack) error {
 	return nil
 }
 
-func (a *asked) Disconnect(uint64) { a.note("disconnect", nil) }
+func (a *asked) Disconnect(uint64, bool) { a.note("disconnect", nil) }
 
 func (a *asked) expect(t *testing.T, want string) {
 	t.Helper()

@@ -19,8 +19,8 @@ func (n *Node) Connect(out attach.Outbox, remote string) uint64 {
 }
 
 // Disconnect says that the connection has ended.
-func (n *Node) Disconnect(c uint64) {
-	n.queue.must(item{in: &overlay.Disconnected{Conn: overlay.Conn(c)}})
+func (n *Node) Disconnect(c uint64, goodbye bool) {
+	n.queue.must(item{in: &overlay.Disconnected{Conn: overlay.Conn(c), Goodbye: goodbye}})
 	n.conns.Delete(overlay.Conn(c))
 }
 

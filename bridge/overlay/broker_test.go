@@ -179,10 +179,13 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			if c.conn == 0 {
 				return
 			}
-			conn := c.conn
+			conn, goodbye := c.conn, rapid.IntRange(0, 19).Draw(t, "goodbye") == 0
 			c.offline()
-			w.step(&Disconnected{Conn: conn})
-			if c.name == "" {
+			w.step(&Disconnected{Conn: conn, Goodbye: goodbye})
+			if goodbye && w.b.edge.sessions[c.name] != nil {
+				t.Fatalf("%q has said goodbye, and is there", c.name)
+			}
+			if c.name == "" || goodbye {
 				c.begin()
 			}
 		},

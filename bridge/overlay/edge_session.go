@@ -125,15 +125,15 @@ func (b *Broker) Subscription(c Conn, id string) (*Subscription, bool) {
 	return nil, false
 }
 
-// disconnected leaves the session without its client.
-func (b *edge) disconnected(c Conn) {
-	conn := b.conns[c]
+// disconnected leaves the session without its client, or ends it.
+func (b *edge) disconnected(in *Disconnected) {
+	conn := b.conns[in.Conn]
 	if conn == nil {
 		return
 	}
 	s := conn.session
 	b.detach(s)
-	if s.anonymous {
+	if s.anonymous || in.Goodbye {
 		b.endSession(s)
 	}
 }
@@ -159,7 +159,7 @@ func (b *edge) detach(s *session) {
 }
 
 // endSession takes a session away, with its keys: its client has begun
-// another, or it is forgotten.
+// another, or does not come back.
 func (b *edge) endSession(s *session) {
 	if s.conn != nil {
 		b.detach(s)

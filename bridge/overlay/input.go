@@ -85,7 +85,10 @@ type Ack struct {
 
 // Disconnected says that the connection is gone, whoever ended it. Also to be
 // said after a Close output and for connections whose hello was refused.
-type Disconnected struct{ Conn Conn }
+type Disconnected struct {
+	Conn    Conn
+	Goodbye bool // the client has said that it does not come back: its session ends
+}
 
 // Advertise registers a robot that this broker reads, or what is newly known
 // of it. The robot is away until a RobotState says otherwise.

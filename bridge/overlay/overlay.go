@@ -254,7 +254,7 @@ func (b *Broker) do(in Input) {
 	case *Unsubscribe:
 		b.edge.unsubscribe(in)
 	case *Disconnected:
-		b.edge.disconnected(in.Conn)
+		b.edge.disconnected(in)
 	case *Installed:
 		b.source.installed(in)
 	case *Advertise:

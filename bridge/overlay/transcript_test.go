@@ -167,7 +167,7 @@ func (s *script) inputs(d *datadriven.TestData) []Input {
 		num, _ := strconv.ParseUint(d.CmdArgs[2].Key, 10, 64)
 		return []Input{&Ack{Conn: s.conn(first), Source: second, Num: num}}
 	case "drop":
-		return []Input{&Disconnected{Conn: s.conn(first)}}
+		return []Input{&Disconnected{Conn: s.conn(first), Goodbye: d.HasArg("goodbye")}}
 	case "reading":
 		return s.readings(d, first)
 	case "fails":

@@ -94,7 +94,13 @@ func (b *fakeBroker) Ack(_ context.Context, conn uint64, m protocol.Ack) error {
 	return nil
 }
 
-func (b *fakeBroker) Disconnect(conn uint64) { b.note("disconnect %d", conn) }
+func (b *fakeBroker) Disconnect(conn uint64, goodbye bool) {
+	if goodbye {
+		b.note("disconnect %d goodbye", conn)
+	} else {
+		b.note("disconnect %d", conn)
+	}
+}
 
 func (b *fakeBroker) Command(ctx context.Context, g attach.Grant, m protocol.Command) (any, error) {
 	if b.command != nil {

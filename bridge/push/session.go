@@ -46,6 +46,7 @@ type session struct {
 	inMessage  bool           // a message has begun: pings do not give it more time
 	taken      int64          // what the client had taken when nothing else was heard of it in time
 	doubted    bool           // that is known: it was not heard of since
+	goodbye    bool           // the client has said that it does not come back
 	owed       owed
 	remoteAddr string
 }
@@ -58,7 +59,7 @@ func (s *session) serve(ctx context.Context, dialect attach.Dialect) {
 	m.sessions.Inc()
 	defer m.sessions.Dec()
 	s.conn = s.server.config.Broker.Connect(s.outbox, s.remoteAddr)
-	defer s.server.config.Broker.Disconnect(s.conn)
+	defer func() { s.server.config.Broker.Disconnect(s.conn, s.goodbye) }()
 	s.speaker = dialect.Attach(ctx, s, s.ws.Subprotocol())
 	s.outbox.begin()
 	pings := s.ping()
@@ -195,6 +196,7 @@ func (s *session) readFailed(err error) {
 	case s.outbox.ended() != nil:
 		// It was ending already, and this is the client's answer or its lack.
 	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
+		s.goodbye = closed.Code == websocket.CloseNormalClosure && closed.Text == protocol.Goodbye
 		s.outbox.finish(ending{status: echo(closed.Code), reason: "client"})
 	case isTimeout(err) && s.inMessage:
 		why := fmt.Sprintf("a message came too slowly; expected it within %v, or %d bytes a second", s.messageGrace(), minPace)

@@ -331,6 +331,26 @@ func TestCommandLanes(t *testing.T) {
 	}
 }
 
+// A client that goes for good says so in its close frame; what is said with another
+// status, or otherwise, is no goodbye.
+func TestGoodbye(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		reason string
+		want   string
+	}{{1000, "goodbye", "disconnect 1 goodbye"}, {1000, "", "disconnect 1"}, {1000, "good", "disconnect 1"}, {1001, "goodbye", "disconnect 1"}} {
+		s := start(t, Config{})
+		c := s.greeted(t)
+		if err := c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(tt.status, tt.reason), time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.broker.expect(t, "disconnect 1"); got != tt.want {
+			t.Errorf("%d %q: %q, expected %q", tt.status, tt.reason, got, tt.want)
+		}
+		s.stop()
+	}
+}
+
 func TestShutdown(t *testing.T) {
 	s := start(t, Config{})
 	c := s.greeted(t)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -357,8 +358,9 @@ func (p *peer) say(text []byte) error {
 	return p.socket.WriteMessage(websocket.TextMessage, text)
 }
 
-// gone waits for the end of a connection, with a close code if there is to be one.
-func (p *peer) gone(code string) error {
+// gone waits for the end of a connection, with a close status and reason if there is
+// to be one: "1000 goodbye".
+func (p *peer) gone(how string) error {
 	select {
 	case m, open := <-p.got:
 		if open {
@@ -368,8 +370,8 @@ func (p *peer) gone(code string) error {
 		return errors.New("the connection does not end")
 	}
 	var closed *websocket.CloseError
-	if code != "" && (!errors.As(p.ended, &closed) || strconv.Itoa(closed.Code) != code) {
-		return fmt.Errorf("it ended with %v, expected %s", p.ended, code)
+	if how != "" && (!errors.As(p.ended, &closed) || strings.TrimSpace(strconv.Itoa(closed.Code)+" "+closed.Text) != how) {
+		return fmt.Errorf("it ended with %v, expected %s", p.ended, how)
 	}
 	return nil
 }

@@ -243,14 +243,16 @@ func (c *Client) end(conn *connection, err error) {
 // event that the program is handling, and another for the last words.
 func (c *Client) farewell(conn *connection) {
 	wait(c.delivered, time.Second)
+	reason := ""
 	c.mu.Lock()
 	if c.random { // nobody comes back: the broker need not keep anything
 		for _, id := range sortedKeys(c.entries) {
 			conn.send(protocol.Unsubscribe{Op: protocol.OpUnsubscribe, ID: id})
 		}
+		reason = protocol.Goodbye
 	}
 	c.mu.Unlock()
-	conn.finish()
+	conn.close(reason)
 	wait(conn.done, time.Second)
 	conn.socket.Close()
 }

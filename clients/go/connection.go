@@ -40,6 +40,7 @@ type connection struct {
 	mu      sync.Mutex
 	outbox  [][]byte
 	closing bool          // the writer ends once the outbox is written
+	reason  string        // which the close frame gives then
 	wake    chan struct{} // cap 1: the outbox or the acknowledgements have news
 	silence time.Duration // longest silence that is taken; 0: none is watched
 }
@@ -156,10 +157,13 @@ func (n *connection) enqueue(text []byte) {
 	signal(n.wake)
 }
 
-// finish lets the writer write what waits, say goodbye and end.
-func (n *connection) finish() {
+// finish lets the writer write what waits, close the connection and end.
+func (n *connection) finish() { n.close("") }
+
+// close is finish with a reason for the broker.
+func (n *connection) close(reason string) {
 	n.mu.Lock()
-	n.closing = true
+	n.closing, n.reason = true, reason
 	n.mu.Unlock()
 	signal(n.wake)
 }
@@ -181,7 +185,7 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 			late, armed = true, false
 		}
 		n.mu.Lock()
-		outbox, closing := n.outbox, n.closing
+		outbox, closing, reason := n.outbox, n.closing, n.reason
 		n.outbox = nil
 		n.mu.Unlock()
 		due, wait := acks(n, late || closing)
@@ -199,8 +203,8 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 			}
 		}
 		if closing {
-			goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-			n.socket.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(time.Second))
+			last := websocket.FormatCloseMessage(websocket.CloseNormalClosure, reason)
+			n.socket.WriteControl(websocket.CloseMessage, last, time.Now().Add(time.Second))
 			return
 		}
 		if wait && !armed {

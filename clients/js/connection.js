@@ -42,12 +42,13 @@ export class Connection {
   }
 
   /** Says goodbye; what comes after it is not heard. Closing handshakes with a dead peer take minutes: nobody waits for them. */
-  close(error = unavailable("it was given up")) {
+  close(error = unavailable("it was given up"), reason = "") {
     if (this.over) return;
     this.over = error;
     this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
     this.#socket.onerror = () => {};
-    this.#socket.close(this.#socket.readyState === 1 ? normal : undefined);
+    if (this.#socket.readyState === 1) this.#socket.close(normal, reason);
+    else this.#socket.close();
   }
 
   /** Ends it, and says so. */

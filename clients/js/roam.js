@@ -57,10 +57,10 @@ export class Roamer {
     clearTimeout(this.#retry);
     clearInterval(this.#watch);
     this.#retry = 0;
-    this.#session.farewell();
+    const reason = this.#session.farewell();
     const connection = this.#current;
     this.#current = null;
-    connection?.close();
+    connection?.close(undefined, reason);
     if (connection) this.#session.detach(connection);
     this.#attempt?.abort.abort();
     const closed = new CallboardError({ code: "closed", message: "the client is closed" });

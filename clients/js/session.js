@@ -147,11 +147,12 @@ export class Session {
     this.#fresh = true; // connect takes it back
   }
 
-  /** The last words over a connection. */
+  /** The last words over a connection. @returns {string} the reason to close it with */
   farewell() {
-    if (!this.attached) return;
+    if (!this.attached) return "";
     if (this.#random) for (const id of this.subscriptions.keys()) this.send({ op: "unsubscribe", id });
     this.#acks.flush(true);
+    return this.#random ? "goodbye" : "";
   }
 
   /** Resolves when no request waits for an answer, or after so many ms. */

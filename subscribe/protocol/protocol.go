@@ -46,6 +46,10 @@ const (
 	OpActive     = "active"
 )
 
+// Goodbye is the reason of a close frame, with status 1000, by which a client says
+// that it does not come back.
+const Goodbye = "goodbye"
+
 // Code says what kind of error it is; programs decide by it.
 type Code string
 

@@ -41,6 +41,7 @@ class Connection:
         self.heard = loop.time()  # when the broker last said something
         self.attended = 0.0  # when it was welcomed
         self.over: CallboardError | None = None  # why it has ended
+        self._reason = ""  # for the broker, in the close frame
         self.received: Callable[[str | bytes], None] = lambda _: None
         self.ended: Callable[[CallboardError], None] = lambda _: None
         self._socket = socket
@@ -87,7 +88,7 @@ class Connection:
                     break
                 self._wake.clear()
                 await self._wake.wait()
-            await asyncio.wait_for(self._socket.close(NORMAL), GOODBYE)
+            await asyncio.wait_for(self._socket.close(NORMAL, self._reason), GOODBYE)
         except (ConnectionClosed, OSError, TimeoutError, asyncio.TimeoutError):
             pass
         finally:
@@ -97,9 +98,10 @@ class Connection:
             if transport:
                 transport.abort()
 
-    def close(self, error: CallboardError | None = None) -> None:
-        """Says goodbye behind what waits to be sent; what comes after it is not heard. Nobody waits for it but gone."""
+    def close(self, error: CallboardError | None = None, reason: str = "") -> None:
+        """Closes it behind what waits to be sent; what comes after that is not heard. Nobody waits for it but gone."""
         if self.over is None:
+            self._reason = reason
             self.over = error or unavailable("it was given up")
             self.received = lambda _: None
             self._wake.set()

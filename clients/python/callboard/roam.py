@@ -98,10 +98,10 @@ class Roamer:
                 move.refuse(closed())
         if attempt:
             self._cancel(attempt)
-        self._session.farewell()
+        reason = self._session.farewell()
         connection, self._current = self._current, None
         if connection:
-            connection.close()
+            connection.close(reason=reason)
             self._session.detach(connection)
             await connection.gone()
 

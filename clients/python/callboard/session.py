@@ -114,14 +114,15 @@ class Session:
         for s in self.subscriptions.values():
             s.refused(error)
 
-    def farewell(self) -> None:
-        """Says the last words over a connection."""
+    def farewell(self) -> str:
+        """Says the last words over a connection. Returns the reason to close it with."""
         if not self.attached:
-            return
+            return ""
         if self._random:  # nobody comes back
             for id in self.subscriptions:
                 self.send({"op": "unsubscribe", "id": id})
         self._acks.flush(True)
+        return "goodbye" if self._random else ""
 
     async def settled(self, timeout: float) -> None:
         """Waits until no request waits for an answer."""
