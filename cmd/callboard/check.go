@@ -197,7 +197,7 @@ func (k *checker) file(name string) {
 		k.tell(problems...)
 	default:
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			k.wrong(name, problem.OfFile(err))
+			k.wrong(name, noFile(name, err))
 			return
 		}
 		k.wrong(name, "cannot check it: unknown kind of file; expected a world (.world), a Player configuration (.cfg) or log (.log), a recording (.mcap), or a Callboard configuration (.toml)")
@@ -239,6 +239,11 @@ func openFile(name string) ([]byte, error) {
 
 // problems makes an error of what is wrong, and prints the warnings.
 func (p *program) problems(all problem.List) error {
+	for i, one := range all {
+		if strings.HasPrefix(one.Message, problem.OfFile(fs.ErrNotExist)) && one.Line == 0 {
+			all[i].Message += meantFile(one.File)
+		}
+	}
 	for _, line := range all.Lines(true) {
 		fmt.Fprintln(p.stderr, line)
 	}

@@ -168,11 +168,19 @@ func (d *demo) world() (file *worldfile.World, patrols bool, err error) {
 // players are some of the simulation's ports as a broker reads them: of n
 // brokers the i-th.
 func (s *simulation) players(world string, i, n int) []config.Player {
-	var players []config.Player
+	var some playerServers
 	for k, port := range s.ports {
-		if k%n != i {
-			continue
+		if k%n == i {
+			some = append(some, port)
 		}
+	}
+	return some.players(world)
+}
+
+// players are the servers as a broker reads them.
+func (s playerServers) players(world string) []config.Player {
+	var players []config.Player
+	for _, port := range s {
 		player := config.Player{Address: port.address, World: world}
 		if len(port.robots) == 1 {
 			player.Robot = port.robots[0]

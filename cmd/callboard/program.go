@@ -59,7 +59,7 @@ func (c command) fullName() string { return strings.TrimPrefix(c.parent+" "+c.na
 // commands lists the subcommands in the order of the help.
 func (p *program) commands() []command {
 	return []command{
-		p.demo(), p.serve(), p.initCommand(), p.sim(), p.replay(),
+		p.demo(), p.serve(), p.initCommand(), p.sim(), p.replay(), p.view(),
 		p.watch(), p.send(), p.status(), p.top(),
 		p.record(), p.query(),
 		p.check(), p.bench(), p.help(), p.completion(), p.versionCommand(),

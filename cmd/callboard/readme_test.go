@@ -36,7 +36,7 @@ var aside = map[string][]string{
 		"build/callboard sim worlds/cave.cfg --speed 30", "build/callboard sim worlds/cave.world --listen lab:6665",
 		"build/callboard serve --player-cfg worlds/cave.cfg",
 	},
-	"build/callboard replay run.mcap":                 {"cp run.log monday.log; cp run.log tuesday.log"},
+	"build/callboard view run.mcap":                   {"cp run.log monday.log; cp run.log tuesday.log"},
 	"build/callboard query run.log":                   {"cp run.mcap monday.mcap; cp run.mcap tuesday.mcap"},
 	"build/callboard serve --player localhost:6665 &": {"build/callboard sim worlds/cave.cfg"},
 }
@@ -225,7 +225,7 @@ func (r *reader) runBlock(t *testing.T, block string) {
 }
 
 // goesOn matches commands that go on until they are stopped.
-var goesOn = regexp.MustCompile(`^(make demo|build/callboard (demo|serve|sim|replay|watch|record))\b`)
+var goesOn = regexp.MustCompile(`^(make demo|build/callboard (demo|serve|sim|replay|view|watch|record))\b`)
 
 // endReplay ends the replay that is running.
 func (r *reader) endReplay() {

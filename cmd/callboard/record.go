@@ -131,6 +131,7 @@ func addresses(servers []record.Server) string {
 
 // recorded prints a file that is complete.
 func (p *program) recorded(part record.Part) {
+	p.clearLine() // of progress, which goes on below
 	fmt.Fprintf(p.stdout, "%s %d messages %s\n", part.Name, part.Messages, size(uint64(part.Bytes)))
 }
 

@@ -128,7 +128,7 @@ func namedFile(arg string) (name, path string) {
 // fileError words that a file cannot be opened.
 func fileError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: no such file", path)
+		return fmt.Errorf("%s: %s", path, noFile(path, err))
 	}
 	if info, is := os.Stat(path); is == nil && info.IsDir() {
 		return fmt.Errorf("%s is a directory; expected a Player log or an MCAP file that callboard recorded", path)

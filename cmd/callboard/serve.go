@@ -146,7 +146,7 @@ func playerFlags(c *cli.Context) ([]config.Player, error) {
 	}
 	for _, file := range textsOf(c, "player-cfg") {
 		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("%s: %s", file, problem.OfFile(err))
+			return nil, fmt.Errorf("%s: %s", file, noFile(file, err))
 		}
 		players = append(players, config.Player{CFG: file})
 	}

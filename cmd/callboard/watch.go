@@ -254,6 +254,9 @@ func (w *watcher) attached(ctx context.Context, client *callboard.Client) error 
 	if subscribed.Warning != "" {
 		w.note("%s", subscribed.Warning)
 	}
+	if subscribed.Robots == 0 {
+		w.hint(ctx, client)
+	}
 	select {
 	case <-ctx.Done():
 		return nil
