@@ -54,11 +54,7 @@ func runs(t *testing.T, l library, example string, args ...string) *program {
 	var err error
 	switch l.name {
 	case "go":
-		file := filepath.Join(t.TempDir(), example)
-		if out, err := exec.Command("go", "build", "-o", file, "../go/examples/"+example).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		cmd = exec.Command(file)
+		cmd = built(t, "../go/examples/"+example)
 	case "js":
 		cmd, err = nodeCommand("../js/examples/" + example + ".js")
 	case "python":
@@ -89,12 +85,17 @@ func readme(t *testing.T, l library, broker string) *program {
 		t.Fatal(err)
 	}
 	program := strings.NewReplacer("ws://127.0.0.1:8800/ws", broker, "./callboard.js", library).Replace(string(m[1]))
-	file := filepath.Join(t.TempDir(), "program."+map[string]string{"js": "mjs", "python": "py"}[l.name])
+	file := filepath.Join(t.TempDir(), "program."+map[string]string{"go": "go", "js": "mjs", "python": "py"}[l.name])
 	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd, err := nodeCommand(file)
-	if l.name == "python" {
+	var cmd *exec.Cmd
+	switch l.name {
+	case "go":
+		cmd = built(t, file)
+	case "js":
+		cmd, err = nodeCommand(file)
+	case "python":
 		if cmd, err = pythonCommand(file); err == nil {
 			cmd.Env = append(cmd.Env, "PYTHONPATH=../python", "PYTHONUNBUFFERED=1")
 		}
@@ -103,6 +104,16 @@ func readme(t *testing.T, l library, broker string) *program {
 		t.Skip(err)
 	}
 	return begin(t, cmd)
+}
+
+// built builds a Go program, a file or a package.
+func built(t *testing.T, source string) *exec.Cmd {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-o", file, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exec.Command(file)
 }
 
 func begin(t *testing.T, cmd *exec.Cmd) *program {
@@ -187,9 +198,7 @@ func TestExamples(t *testing.T) {
 			fleet.says(`r1 moves at .*`)
 			fleet.says(`r1 stands at -[01]\.\d\d -?0\.\d\d`)
 
-			if l.name != "go" {
-				readme(t, l, here).says(`r1 [\d.]+ 0\.\d+`)
-			}
+			readme(t, l, here).says(`r1 [\d.]+ 0\.\d+`)
 
 			led := libraries[0].start(t, object{"brokers": []any{here}, "client": "leader", "backoff": []any{0.02, 0.2}})
 			led.say(t, object{"tag": "1", "do": "command", "args": object{"robot": "r0", "name": "velocity", "args": []any{0.4, 0, 0.2}}})

@@ -52,22 +52,11 @@ func TestUsedByAnotherModule(t *testing.T) {
 		"GOMODCACHE=" + cache, "GOPROXY=file://" + filepath.ToSlash(goes(here, nil, "env", "GOMODCACHE")) + "/cache/download",
 		"GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
 	}
-	program := `package main
-
-import (
-	"context"
-	"os"
-
-	callboard "callboard/clients/go"
-)
-
-func main() {
-	if c, err := callboard.Dial(context.Background(), callboard.Config{Brokers: os.Args[1:]}); err == nil {
-		c.Close()
+	program := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(text)
+	if program == nil {
+		t.Fatal("the README shows no program")
 	}
-}
-`
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), program[1], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range append(steps, []string{"vet", "."}) {
