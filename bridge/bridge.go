@@ -24,6 +24,7 @@ import (
 	"callboard/bridge/push"
 	"callboard/bridge/spool"
 	"callboard/bridge/witness"
+	"callboard/player/floorplan"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -122,7 +123,7 @@ func (b *Bridge) newPush(broker attach.Broker) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: broker, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.plan, Extra: b.config.Extra, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
+		Page: b.config.Page, World: b.plan, Grid: b.grid, Extra: b.config.Extra, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
 		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Memory: c.Limits.Memory, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
 	}
 	if b.side != nil {
@@ -156,6 +157,14 @@ func (b *Bridge) plan(ctx context.Context, world string, grant attach.Grant) ([]
 		}
 	}
 	return l.robots.Plan(world)
+}
+
+// grid returns a world's map in cells, if a Player server has told one.
+func (b *Bridge) grid(world string) *floorplan.Grid {
+	if l := b.life.Load(); l != nil {
+		return l.robots.Grid(world)
+	}
+	return nil
 }
 
 // measureStore adds what the store counts.

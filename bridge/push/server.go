@@ -24,6 +24,7 @@ import (
 	"callboard/bridge/push/rosbridge"
 	"callboard/bridge/push/rosgraph"
 	"callboard/player/deadline"
+	"callboard/player/floorplan"
 	"callboard/player/listener"
 	"callboard/player/regular"
 	"callboard/subscribe/protocol"
@@ -45,6 +46,9 @@ type Config struct {
 	// World returns the floor plan's JSON at /api/worlds/NAME, if a robot that the
 	// grant covers is there; nil: none.
 	World func(ctx context.Context, name string, grant attach.Grant) ([]byte, bool)
+	// Grid returns the map of a world in cells, nil if there is none such: then ROS
+	// programs have what World draws. nil: there are none.
+	Grid func(world string) *floorplan.Grid
 	// Extra adds objects at /api/NAME, for those who may see all robots: what to
 	// give when asked; nil: none.
 	Extra map[string]func() any
@@ -149,7 +153,7 @@ func New(c Config) (*Server, error) {
 		maxLarge: min(max(c.Memory/8, minLarge), maxLarge), decoded: semaphore.NewWeighted(maxDecoded), sessions: map[*session]struct{}{},
 	}
 	if s.config.dialects == nil {
-		s.graph = rosgraph.New(rosgraph.Config{Broker: c.Broker, World: c.World, Logger: c.Logger})
+		s.graph = rosgraph.New(rosgraph.Config{Broker: c.Broker, World: c.World, Grid: c.Grid, Logger: c.Logger})
 		s.config.dialects = map[string]attach.Dialect{
 			"/ws":        callboardv1.New(c.MaxSubscriptions),
 			"/rosbridge": rosbridge.New(s.graph, c.MaxSubscriptions),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"time"
 
 	"callboard/player/floorplan"
@@ -47,6 +48,7 @@ func (s *session) keepPlan(plan *floorplan.Plan) {
 		s.owner.log.Warn("a Player server's floor plan cannot be told", slog.String("player", s.server.Address), slog.Any("error", err))
 		return
 	}
+	s.owner.grids.keep(name, plan.Grid)
 	s.planMu.Lock()
 	s.world, s.plan = name, text
 	s.planMu.Unlock()
@@ -97,4 +99,31 @@ func (r *Robots) Plan(world string) ([]byte, bool) {
 		}
 	}
 	return nil, false
+}
+
+// grids are the maps in cells that Player servers have told, by world. Many servers
+// may tell the same one.
+type grids struct {
+	mu  sync.Mutex
+	all map[string]*floorplan.Grid
+}
+
+// keep keeps what was told last of a world; nil: a server told no grid, another one may.
+func (g *grids) keep(world string, told *floorplan.Grid) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all == nil {
+		g.all = map[string]*floorplan.Grid{}
+	}
+	if told != nil && !told.Equal(g.all[world]) {
+		g.all[world] = told
+	}
+}
+
+// Grid returns the map in cells of a world, nil if no Player server has told one. It
+// is the same pointer as long as it is the same map.
+func (r *Robots) Grid(world string) *floorplan.Grid {
+	r.grids.mu.Lock()
+	defer r.grids.mu.Unlock()
+	return r.grids.all[world]
 }

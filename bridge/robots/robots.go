@@ -101,7 +101,8 @@ type Robots struct {
 	sessions []*session
 	byName   map[string]*robot // immutable after New
 	names    []string          // sorted
-	ending   chan struct{}     // closed when Run is to end
+	grids    grids
+	ending   chan struct{} // closed when Run is to end
 	log      *slog.Logger
 	comings  *lograte.Log // of robots
 }

@@ -93,6 +93,9 @@ func (p *Plan) fetchGrid(ctx context.Context, r Requester, addr player.Addr) err
 		}
 	}
 	p.Outlines = g.outlines()
+	if g.cells != nil {
+		p.Grid = (&Grid{Info: g.info, Cells: g.cells}).shrink()
+	}
 	return nil
 }
 

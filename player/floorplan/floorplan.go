@@ -16,6 +16,8 @@ type Plan struct {
 	Min, Max [2]float64 // x and y, m
 	// Outlines are closed unless they end elsewhere than they begin.
 	Outlines [][][2]float64 // m
+	// Grid is the map that a Player server has; nil: it has lines.
+	Grid *Grid
 }
 
 // segments returns the outlines as lines, in order.

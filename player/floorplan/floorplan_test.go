@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"callboard/player"
@@ -116,6 +117,75 @@ func TestGrid(t *testing.T) {
 	}
 	if want := 2 * 2 * (40 + 2.0); math.Abs(length-want) > 1 { // both sides of each wall
 		t.Errorf("the borders are %.1f m long, expected about %.1f", length, want)
+	}
+}
+
+// scanned is a server whose map is a grid, as a robot has made it: the cell at
+// (col, row) is what at says.
+type scanned struct {
+	width, height int
+	at            func(col, row int) int8
+}
+
+func (m scanned) Request(_ context.Context, a player.Addr, subtype uint8, req, resp any) error {
+	switch {
+	case a.Interf == player.InterfacePlayer:
+		*resp.(*iface.DeviceDevlist) = iface.DeviceDevlist{Devices: []player.Addr{floorplan.Addr}}
+	case subtype == iface.ReqMapGetInfo:
+		*resp.(*iface.MapInfo) = iface.MapInfo{Scale: 0.1, Width: uint32(m.width), Height: uint32(m.height), Origin: iface.Pose2D{Px: -1}}
+	case subtype == iface.ReqMapGetData:
+		tile := *req.(*iface.MapData)
+		cells := make([]int8, tile.Width*tile.Height)
+		for i := range cells {
+			cells[i] = m.at(int(tile.Col)+i%int(tile.Width), int(tile.Row)+i/int(tile.Width))
+		}
+		tile.DataRange = 1
+		if err := tile.SetCells(cells); err != nil {
+			return err
+		}
+		*resp.(*iface.MapData) = tile
+	default:
+		return errors.New("refused")
+	}
+	return nil
+}
+
+// TestUnknownCells: of a map in cells it is kept what is free, and what is unknown. A
+// large one has larger cells.
+func TestUnknownCells(t *testing.T) {
+	at := func(col, row int) int8 { return int8((col+row)%3 - 1) }
+	plan, err := floorplan.Fetch(t.Context(), scanned{700, 3, at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := plan.Grid; g == nil || g.Info != (iface.MapInfo{Scale: 0.1, Width: 700, Height: 3, Origin: iface.Pose2D{Px: -1}}) {
+		t.Fatalf("the grid is %+v", g)
+	}
+	for i, c := range plan.Grid.Cells {
+		if want := at(i%700, i/700); c != want {
+			t.Fatalf("cell %d is %d, expected %d", i, c, want)
+		}
+	}
+	// Of 5,001 by 4 cells three by three are one. Whole such are free, some with a
+	// wall, some with what is unknown.
+	plan, err = floorplan.Fetch(t.Context(), scanned{5001, 4, func(col, row int) int8 {
+		switch {
+		case col == 4 && row == 1:
+			return 1
+		case col >= 4 && col < 9 && row < 3:
+			return 0
+		}
+		return -1
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := plan.Grid
+	if g.Info.Width != 1667 || g.Info.Height != 2 || math.Abs(float64(g.Info.Scale)-0.3) > 1e-6 || !slices.Equal(g.Cells[:4], []int8{-1, 1, 0, -1}) || !slices.Equal(g.Cells[1667:1670], []int8{-1, -1, -1}) {
+		t.Errorf("the large grid is %+v, %v", g.Info, g.Cells[:4])
+	}
+	if again, err := floorplan.Fetch(t.Context(), scanned{700, 3, at}); err != nil || again.Grid.Equal(g) || !again.Grid.Equal(again.Grid) || g.Equal(nil) {
+		t.Errorf("which grids are the same is wrong: %v", err)
 	}
 }
 

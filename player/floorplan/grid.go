@@ -2,6 +2,7 @@ package floorplan
 
 import (
 	"math"
+	"slices"
 
 	"callboard/player/iface"
 )
@@ -19,6 +20,48 @@ const (
 	minCell = 0.02
 	maxSide = 2000
 )
+
+// Grid is a map in cells, row by row from the lowest: below 0 free, 0 unknown, above
+// 0 occupied. It is immutable.
+type Grid struct {
+	Info  iface.MapInfo
+	Cells []int8
+}
+
+// Equal reports whether two grids are the same.
+func (g *Grid) Equal(o *Grid) bool {
+	if g == nil || o == nil {
+		return g == o
+	}
+	return g.Info == o.Info && slices.Equal(g.Cells, o.Cells)
+}
+
+// shrink returns the grid with larger cells, so that there are at most maxSide along a
+// side: one is occupied if any in it was, or else unknown if any was.
+func (g *Grid) shrink() *Grid {
+	width, height := int(g.Info.Width), int(g.Info.Height)
+	times := (max(width, height) + maxSide - 1) / maxSide
+	if times <= 1 {
+		return g
+	}
+	out := &Grid{Info: g.Info}
+	out.Info.Scale *= float32(times)
+	out.Info.Width, out.Info.Height = uint32((width+times-1)/times), uint32((height+times-1)/times)
+	out.Cells = make([]int8, int(out.Info.Width)*int(out.Info.Height))
+	for i := range out.Cells {
+		out.Cells[i] = free
+	}
+	for i, c := range g.Cells {
+		to := &out.Cells[i/width/times*int(out.Info.Width)+i%width/times]
+		switch {
+		case c > 0:
+			*to = occupied
+		case c == unknown && *to == free:
+			*to = unknown
+		}
+	}
+	return out
+}
 
 // grid is a plan in cells, row by row from the lowest.
 type grid struct {

@@ -20,6 +20,7 @@ import (
 	"callboard/bridge/push/ros"
 	"callboard/bridge/robots"
 	"callboard/player"
+	"callboard/player/floorplan"
 	"callboard/subscribe/protocol"
 )
 
@@ -28,7 +29,9 @@ type Config struct {
 	Broker attach.Broker // required
 	// World returns the floor plan of a world as /api/worlds has it; nil: there is
 	// none.
-	World  func(ctx context.Context, name string, grant attach.Grant) ([]byte, bool)
+	World func(ctx context.Context, name string, grant attach.Grant) ([]byte, bool)
+	// Grid returns a world's map in cells, if one is known, instead; nil: none is.
+	Grid   func(world string) *floorplan.Grid
 	Logger *slog.Logger // default: discard
 }
 
@@ -237,10 +240,14 @@ func (g *Graph) findPlans(ctx context.Context, list []robots.Robot) {
 		}
 		there[r.World] = true
 		source, ok := g.config.World(ctx, r.World, everything)
-		if old := g.plans[r.World]; !ok || old != nil && bytes.Equal(old.source, source) {
+		var cells *floorplan.Grid
+		if g.config.Grid != nil {
+			cells = g.config.Grid(r.World)
+		}
+		if old := g.plans[r.World]; !ok || old != nil && old.cells == cells && bytes.Equal(old.source, source) {
 			continue
 		}
-		plan, err := newPlan(r.World, source, g.started)
+		plan, err := newPlan(r.World, source, cells, g.started)
 		if err != nil {
 			g.log.Warn("a floor plan is no map", slog.String("world", r.World), slog.Any("error", err))
 			continue

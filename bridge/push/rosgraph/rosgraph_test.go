@@ -15,6 +15,8 @@ import (
 	"callboard/bridge/push/ros"
 	"callboard/bridge/robots"
 	"callboard/player"
+	"callboard/player/floorplan"
+	"callboard/player/iface"
 	"callboard/subscribe/protocol"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,6 +83,32 @@ func TestNames(t *testing.T) {
 	away := build(known{robots: listed(t, `[{"robot":"port-6665","state":"away","devices":[]}]`), before: alone})
 	if away.Find("/odom", everybody) == nil || away.Robots[0].Up {
 		t.Error("a robot that is away has no topics")
+	}
+}
+
+// TestPlanOfCells: a map in cells is the map, and what is unknown in it stays so;
+// another one replaces it.
+func TestPlanOfCells(t *testing.T) {
+	known := &floorplan.Grid{Info: iface.MapInfo{Scale: 0.5, Width: 3, Height: 2, Origin: iface.Pose2D{Px: 1}}, Cells: []int8{-1, 0, 1, 0, 0, -1}}
+	g := New(Config{
+		Broker: &commanded{},
+		World: func(context.Context, string, attach.Grant) ([]byte, bool) {
+			return []byte(`{"bounds":[0,0,1,1],"outlines":[]}`), true
+		},
+		Grid: func(string) *floorplan.Grid { return known },
+	})
+	list := listed(t, `[{"robot":"r0","state":"up","world":"w","devices":[]}]`)
+	g.findPlans(t.Context(), list)
+	plan := g.plans["w"]
+	if grid := plan.Grid; grid.Width != 3 || grid.Height != 2 || grid.Origin.X != 1 || !slices.Equal(grid.Cells, []int8{0, -1, 100, -1, -1, 0}) {
+		t.Errorf("the map is %+v", grid)
+	}
+	if g.findPlans(t.Context(), list); g.plans["w"] != plan {
+		t.Error("the same map is another one")
+	}
+	known = nil
+	if g.findPlans(t.Context(), list); g.plans["w"] == plan || slices.Contains(g.plans["w"].Grid.Cells, -1) {
+		t.Error("the drawn map has unknown cells")
 	}
 }
 
