@@ -253,7 +253,7 @@ func TestFoxgloveErrors(t *testing.T) {
 	}{
 		{`{"op":"subscribe","subscriptions":[{"id":2,"channelId":99999}]}`, 1, "Channel 99999 is not available"},
 		{fmt.Sprintf(`{"op":"subscribe","subscriptions":[{"id":2,"channelId":%v}]}`, id), 1, "already subscribed to channel"},
-		{fmt.Sprintf(`{"op":"subscribe","subscriptions":[{"id":1,"channelId":%v}]}`, v.channels["/map"]["id"]), 2, "already used"},
+		{fmt.Sprintf(`{"op":"subscribe","subscriptions":[{"id":1,"channelId":%v}]}`, v.advertised("/map")["id"]), 2, "already used"},
 		{`{"op":"unsubscribe","subscriptionIds":[77]}`, 1, "77 did not exist"},
 		{`{"op":"dance"}`, 2, "Unknown operation"},
 		{`{nonsense`, 2, "not understood"},
