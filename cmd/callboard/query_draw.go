@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"image/color"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes of the picture, in points at 96 to the inch: pixels.
@@ -26,16 +26,28 @@ const (
 	rowsFrame  = 92
 	valuesHigh = 260
 	pathHigh   = 860
-	maxRows    = 40
+	legendWide = 150 // to the right of all curves
+	rowsHigh   = 960 // of rows that are many, together
+	maxRows    = rowsHigh / 2
 )
 
-// palette are colours that are told apart by everyone, also in print.
-var palette = []color.NRGBA{
-	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
-	{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x55, 0x55, 0x55, 0xff},
-}
+// Colours that are told apart by everyone, also in print: those of robots are no
+// condition's.
+var (
+	robotColours = []color.NRGBA{
+		{0x00, 0x72, 0xb2, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0x55, 0x55, 0x55, 0xff}, {0x33, 0x22, 0x88, 0xff},
+	}
+	conditionColours = []color.NRGBA{
+		{0xd5, 0x5e, 0x00, 0xff}, {0xe6, 0x9f, 0x00, 0xff}, {0x88, 0x22, 0x55, 0xff}, {0x99, 0x99, 0x33, 0xff},
+	}
+)
 
-func inkOf(i int) color.NRGBA { return palette[i%len(palette)] }
+// maxLines is how many robots have a line, in a colour of their own; more are rows of
+// a heat map.
+var maxLines = len(robotColours)
+
+func robotInk(i int) color.NRGBA     { return robotColours[i%len(robotColours)] }
+func conditionInk(i int) color.NRGBA { return conditionColours[i%len(conditionColours)] }
 
 // pale is a colour on white with so much of it left.
 func pale(c color.NRGBA, left float64) color.NRGBA {
@@ -48,21 +60,30 @@ type panel struct {
 	plot   *plot.Plot
 	height vg.Length
 	timed  bool // its x is time
+	legend plot.Legend
 }
 
 // px are pixels as a length.
 func px(n float64) vg.Length { return vg.Length(n) * vg.Inch / 96 }
 
-// draw draws the picture as PNG.
-func (d *drawing) draw(out io.Writer) error {
-	slices.SortFunc(d.robots, func(a, b *drawnRobot) int { return cmp.Compare(a.name, b.name) })
+// draw draws the picture as PNG, or as SVG.
+func (d *drawing) draw(out io.Writer, svg bool) error {
+	slices.SortFunc(d.robots, func(a, b *drawnRobot) int { return natural(a.name, b.name) })
 	panels := d.panels()
 	height := px(8)
 	for _, p := range panels {
 		height += p.height
 	}
-	canvas := vgimg.NewWith(vgimg.UseWH(px(drawnWidth), height), vgimg.UseDPI(96))
-	all := draw.Crop(draw.New(canvas), px(14), -px(24), 0, -px(8))
+	var canvas interface {
+		vg.CanvasSizer
+		io.WriterTo
+	}
+	if svg {
+		canvas = vgsvg.New(px(drawnWidth), height)
+	} else {
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(px(drawnWidth), height), vgimg.UseDPI(96))}
+	}
+	all := draw.Crop(draw.New(canvas), px(14), -px(24+legendWide), 0, -px(8))
 	// Panels over time have the same left edge.
 	left := vg.Length(0)
 	for _, p := range panels {
@@ -77,9 +98,14 @@ func (d *drawing) draw(out io.Writer) error {
 			part = draw.Crop(part, left-(p.plot.DataCanvas(part).Min.X-part.Min.X), 0, 0, 0)
 		}
 		p.plot.Draw(part)
+		beside := p.plot.DataCanvas(part)
+		p.legend.Draw(draw.Canvas{Canvas: part.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: beside.Max.X + px(12), Y: beside.Min.Y},
+			Max: vg.Point{X: all.Max.X + px(legendWide+16), Y: beside.Max.Y},
+		}})
 		top -= p.height
 	}
-	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(out)
+	_, err := canvas.WriteTo(out)
 	return err
 }
 
@@ -132,14 +158,20 @@ func newPlot(title string) *plot.Plot {
 		axis.Tick.Label.Font = font.From(plot.DefaultFont, px(13))
 		axis.Color, axis.Tick.Color = color.Gray{0x66}, color.Gray{0x66}
 	}
-	p.Legend.TextStyle.Font = font.From(plot.DefaultFont, px(13))
-	p.Legend.Top = true
-	p.Legend.Padding = px(5)
 	p.BackgroundColor = color.White
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xd8}, color.Gray{0xd8}
 	p.Add(grid)
 	return p
+}
+
+// newLegend makes an empty legend in the style of all.
+func newLegend() plot.Legend {
+	l := plot.NewLegend()
+	l.TextStyle.Font = font.From(plot.DefaultFont, px(13))
+	l.Top, l.Left, l.ThumbnailWidth = true, true, px(18)
+	l.Padding = px(3)
+	return l
 }
 
 // timeAxis has times as they are, or from the beginning on if they are a
@@ -179,24 +211,42 @@ func (d *drawing) timeline(first, last float64) panel {
 			if len(d.conditions) > 1 {
 				name += " " + d.conditions[i]
 			}
-			rows = append(rows, row{name, r.spans[i], inkOf(i + 1)})
+			rows = append(rows, row{name, r.spans[i], conditionInk(i)})
 		}
 	}
 	if len(rows) > maxRows {
 		p.Title.Text += fmt.Sprintf(" (%d of %d)", maxRows, len(rows))
 		rows = rows[:maxRows]
 	}
-	names := make([]plot.Tick, len(rows))
+	names := make([]string, len(rows))
 	for i, r := range rows {
-		y := float64(len(rows) - 1 - i)
-		names[i] = plot.Tick{Value: y, Label: cut(r.name, 32)}
-		p.Add(bars{r.spans.all, from, y, r.ink})
+		names[i] = r.name
+		p.Add(bars{r.spans.all, from, float64(len(rows) - 1 - i), r.ink})
 	}
-	p.Y.Tick.Marker = plot.ConstantTicks(names)
-	p.Y.Tick.Length = 0
-	p.Y.Min, p.Y.Max = -0.6, float64(len(rows))-0.4
+	high := nameRows(p, names)
 	p.X.Min, p.X.Max = first-from, last-from
-	return panel{p, px(float64(rowsFrame + rowHeight*max(len(rows), 1))), true}
+	legend := newLegend()
+	for i, name := range d.conditions {
+		if len(d.conditions) > 1 {
+			legend.Add(cut(name, 20), sample{conditionInk(i)})
+		}
+	}
+	return panel{p, px(rowsFrame) + high, true, legend}
+}
+
+// nameRows makes the y axis one of rows, the first on top, and returns how high they
+// are together. Where they are low not each has its name.
+func nameRows(p *plot.Plot, names []string) vg.Length {
+	high := min(float64(rowHeight), rowsHigh/float64(max(len(names), 1)))
+	every := int(math.Ceil(15 / high))
+	var ticks []plot.Tick
+	for i := 0; i < len(names); i += every {
+		ticks = append(ticks, plot.Tick{Value: float64(len(names) - 1 - i), Label: cut(names[i], 32)})
+	}
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	p.Y.Tick.Length = 0
+	p.Y.Min, p.Y.Max = -0.6, float64(len(names))-0.4
+	return px(high * float64(max(len(names), 1)))
 }
 
 // bars are a row of a timeline.
@@ -217,32 +267,52 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// valuesOf draws a selected value over time, a line for each robot.
+// valuesOf draws a selected value over time: a line for each robot, or a row of
+// colours where they are many; and the thresholds of conditions.
 func (d *drawing) valuesOf(i int, first, last float64) panel {
-	p := newPlot(cut(d.values[i].name, 90))
+	v := d.values[i]
+	title := v.name
+	if v.text != "" && v.text != v.name {
+		title += ": " + v.text
+	}
+	title = cut(title, 90)
+	if v.unit != "" {
+		title += ", " + v.unit
+	}
+	p := newPlot(title)
 	from := timeAxis(p, first, last)
+	if many := slices.DeleteFunc(slices.Clone(d.robots), func(r *drawnRobot) bool { return len(r.series[i].dots) == 0 }); len(many) > maxLines {
+		return heatOf(p, many, i, from, first, last)
+	}
+	legend := newLegend()
 	for k, r := range d.robots {
 		if len(r.series[i].dots) == 0 {
 			continue
 		}
-		l := line(r.series[i].dots, from, inkOf(k))
+		l := line(r.series[i].dots, from, robotInk(k))
 		p.Add(l)
-		if len(d.robots) > 1 && k < 12 {
-			p.Legend.Add(cut(r.name, 24), l)
+		if len(d.robots) > 1 {
+			legend.Add(cut(r.name, 20), l)
 		}
 	}
+	p.Y.Label.Text = v.unit
 	if p.Y.Min > p.Y.Max {
 		p.Title.Text += " (no number)"
 		p.Y.Min, p.Y.Max = 0, 1
 	}
+	for _, t := range d.thresholds(v) {
+		l := line([]dot{{first, t.at}, {last, t.at}}, from, conditionInk(t.condition))
+		l.Dashes = []vg.Length{px(6), px(4)}
+		p.Add(l)
+		legend.Add(shortNumber(t.at)+" "+v.unit, l)
+	}
 	if p.Y.Min == p.Y.Max {
 		p.Y.Min, p.Y.Max = p.Y.Min-0.5, p.Y.Max+0.5
 	}
-	if len(d.robots) > 1 { // room for the legend
-		p.Y.Max += 0.2 * (p.Y.Max - p.Y.Min)
-	}
+	margin := (p.Y.Max - p.Y.Min) / 20
+	p.Y.Min, p.Y.Max = p.Y.Min-margin, p.Y.Max+margin
 	p.X.Min, p.X.Max = first-from, last-from
-	return panel{p, px(valuesHigh), true}
+	return panel{p, px(valuesHigh), true, legend}
 }
 
 // line makes a thin line of dots.
@@ -265,10 +335,11 @@ func (d *drawing) paths() panel {
 		}
 		p.Add(&plotter.Line{XYs: points, LineStyle: draw.LineStyle{Color: color.Gray{0x80}, Width: px(1)}})
 	}
+	legend := newLegend()
 	for i, r := range d.robots {
-		ink := inkOf(i)
-		if len(d.robots) == 1 {
-			ink = palette[len(palette)-1]
+		ink := robotInk(i)
+		if len(d.robots) > maxLines { // nobody could tell who was where
+			ink = color.NRGBA{0x77, 0x77, 0x77, 0xff}
 		}
 		dots := r.path.places
 		if r.path.long {
@@ -281,27 +352,27 @@ func (d *drawing) paths() panel {
 			}
 			l := line(points, 0, pale(ink, 0.6))
 			p.Add(l)
-			if len(d.robots) > 1 && i < 12 {
-				p.Legend.Add(cut(r.name, 24), l)
+			if len(d.robots) > 1 && len(d.robots) <= maxLines {
+				legend.Add(cut(r.name, 20), l)
 			}
 		}
 		for c := range min(len(d.conditions), 8) {
-			p.Add(spots{dots, 1 << c, inkOf(c + 1), px(2.5 + 1.6*float64(len(d.conditions)-1-c))})
+			p.Add(spots{dots, 1 << c, conditionInk(c), px(2.5 + 1.6*float64(len(d.conditions)-1-c))})
 		}
 	}
 	for c, name := range d.conditions {
 		if len(d.conditions) == 1 {
 			name = "it held"
 		}
-		p.Legend.Add(cut(name, 24), sample{inkOf(c + 1)})
+		legend.Add(cut(name, 20), sample{conditionInk(c)})
 	}
 	square(p)
-	return panel{p, px(pathHigh), false}
+	return panel{p, px(pathHigh), false, legend}
 }
 
 // square returns a metre the same length in x and y.
 func square(p *plot.Plot) {
-	const shape = float64(drawnWidth-110) / (pathHigh - 90)
+	const shape = float64(drawnWidth-110-legendWide) / (pathHigh - 90)
 	if !(p.X.Min <= p.X.Max) || !(p.Y.Min <= p.Y.Max) {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 	}

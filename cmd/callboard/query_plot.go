@@ -33,6 +33,8 @@ type drawing struct {
 // drawnValue is a selected expression.
 type drawnValue struct {
 	name    string
+	text    string // the expression
+	unit    string // "" for none, or none that is known
 	program *condition.Program
 }
 
@@ -49,8 +51,8 @@ func (q *querier) drawing() (*drawing, error) {
 	if q.plot == "" {
 		return nil, nil
 	}
-	if ending := strings.ToLower(filepath.Ext(q.plot)); ending != ".png" {
-		return nil, usagef("--plot %s, expected a file that ends in .png", q.plot)
+	if ending := strings.ToLower(filepath.Ext(q.plot)); ending != ".png" && ending != ".svg" {
+		return nil, usagef("--plot %s, expected a file that ends in .png or .svg", q.plot)
 	}
 	if dir := filepath.Dir(q.plot); dir != "" { // not only when everything has been read
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -72,7 +74,7 @@ func (q *querier) drawing() (*drawing, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.values = append(d.values, drawnValue{name, p})
+		d.values = append(d.values, drawnValue{name, text, unitOf(text), p})
 	}
 	w, err := q.recordedWorld()
 	if err != nil || w == nil {
@@ -173,7 +175,7 @@ func (d *drawing) save(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.draw(out); err != nil {
+	if err := d.draw(out, strings.EqualFold(filepath.Ext(name), ".svg")); err != nil {
 		out.Close()
 		return fmt.Errorf("drawing %s: %w", name, err)
 	}

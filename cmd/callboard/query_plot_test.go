@@ -4,9 +4,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/xml"
+	"fmt"
 	"image/color"
 	"image/png"
+	"io"
 	"math"
+	"slices"
 	"testing"
 
 	"callboard/subscribe/protocol"
@@ -32,7 +36,7 @@ func TestPlotPicture(t *testing.T) {
 		d.robots = append(d.robots, r)
 	}
 	var out bytes.Buffer
-	if err := d.draw(&out); err != nil {
+	if err := d.draw(&out, false); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&out)
@@ -52,14 +56,14 @@ func TestPlotPicture(t *testing.T) {
 	if white := seen[color.NRGBA{255, 255, 255, 255}]; white < size.X*size.Y*9/10 {
 		t.Errorf("%d of %d pixels are white", white, size.X*size.Y)
 	}
-	if bars := seen[inkOf(1)]; bars < 2*100*12 {
+	if bars := seen[conditionInk(0)]; bars < 2*100*12 {
 		t.Errorf("%d pixels have the condition's colour", bars)
 	}
-	if seen[inkOf(0)] == 0 {
+	if seen[robotInk(0)] == 0 {
 		t.Error("no line has the robot's colour")
 	}
 	// An empty run has a picture, too.
-	if err := (&drawing{query: q, conditions: []string{"a"}, texts: []string{"true"}, first: math.NaN(), last: math.NaN()}).draw(&out); err != nil {
+	if err := (&drawing{query: q, conditions: []string{"a"}, texts: []string{"true"}, first: math.NaN(), last: math.NaN()}).draw(&out, false); err != nil {
 		t.Error(err)
 	}
 }
@@ -98,5 +102,67 @@ func TestPlotKeepsLittle(t *testing.T) {
 		if math.Abs(q.x) > 3.1 || math.Abs(q.y) > 2.1 {
 			t.Fatalf("a place at %v, %v", q.x, q.y)
 		}
+	}
+}
+
+// Where there are many robots each has a row, in whose colours their values are; as
+// SVG, too.
+func TestPlotOfManyRobots(t *testing.T) {
+	q, err := query.New(query.Config{Subscriptions: []protocol.Subscription{{ID: "a", Condition: "laser.min < 1"}}, Spans: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 100
+	d := &drawing{query: q, conditions: []string{"a"}, texts: []string{"laser.min < 1"}, values: []drawnValue{{name: "x"}}, first: 0, last: 100}
+	for i := range n {
+		r := &drawnRobot{name: fmt.Sprintf("r%d", n-1-i), spans: make([]spans, 1), series: make([]series, 1)}
+		for k := range 100 {
+			r.series[0].add(float64(k), float64(i))
+		}
+		d.robots = append(d.robots, r)
+	}
+	var out bytes.Buffer
+	if err := d.draw(&out, false); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := picture.Bounds().Size()
+	if want := 2 * (rowsFrame + rowsHigh); size.Y < want || size.Y > want+20 {
+		t.Errorf("%d high, expected %d", size.Y, want)
+	}
+	column := map[color.Color]bool{}
+	for y := range size.Y {
+		column[picture.At(drawnWidth/2, y)] = true
+	}
+	if len(column) < n {
+		t.Errorf("%d colours, expected one for each of %d robots", len(column), n)
+	}
+	if d.robots[0].name != "r0" || d.robots[10].name != "r10" {
+		t.Errorf("%s is the eleventh", d.robots[10].name)
+	}
+	if err := d.draw(&out, true); err != nil {
+		t.Fatal(err)
+	}
+	for x := xml.NewDecoder(&out); ; {
+		if _, err := x.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A threshold is a number with which a condition compares the value itself.
+func TestThresholds(t *testing.T) {
+	d := &drawing{texts: []string{"laser.min < 0.5 && 0.25 <= laser.min", "laser.min + 1 < 2 || 2 * laser.min > 3", "sonar.min < 1 and (laser.min >= -2)", "laser.minimum < 7"}}
+	want := []threshold{{0, 0.5}, {0, 0.25}, {2, -2}}
+	if got := d.thresholds(drawnValue{text: "laser.min"}); !slices.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+	if unit := unitOf("laser.min") + unitOf("laser.bearing") + unitOf("laser.min + 1") + unitOf("x"); unit != "mrad" {
+		t.Errorf("units are %q", unit)
 	}
 }

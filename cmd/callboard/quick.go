@@ -23,4 +23,4 @@ func (p *program) bench() command {
 	}
 }
 
-func (d *drawing) draw(io.Writer) error { return errLeftOut }
+func (d *drawing) draw(io.Writer, bool) error { return errLeftOut }
