@@ -270,6 +270,7 @@ func (m *Member) Places() []ros.Transform {
 		var on player.Pose
 		if d.Geometry != nil {
 			on = d.Geometry.Pose
+			on.Z += r.top()
 		}
 		m.places = append(m.places, ros.Transform{Parent: r.Frames + ros.FrameBase, Child: r.Frames + d.Frame, Pose: on})
 	}

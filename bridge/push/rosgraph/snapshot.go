@@ -84,6 +84,17 @@ func (r *Robot) Moves() bool { return r.has(player.InterfacePosition2D) }
 // Localized reports whether something says where the robot is on the map.
 func (r *Robot) Localized() bool { return r.has(player.InterfaceLocalize) }
 
+// top returns how high above the ground the robot's sensors are mounted: in Stage on
+// top of it, where stage_ros has them, too. What is drawn of them is then not in the
+// plane of the map, which would hide it.
+func (r *Robot) top() float64 {
+	base := r.Device(player.InterfacePosition2D.String(), 0)
+	if r.Start == nil || base == nil || base.Geometry == nil {
+		return 0
+	}
+	return base.Geometry.Size.H
+}
+
 // Node is the name of the broker among ROS's nodes.
 const Node = "/callboard"
 
