@@ -63,7 +63,7 @@ type finder struct {
 	log     *lograte.Log
 	known   []adhoc.Neighbour
 	stats   atomic.Pointer[adhoc.Stats]
-	near    atomic.Int64
+	near    atomic.Pointer[[]adhoc.Neighbour]
 }
 
 type heardBeacon struct {
@@ -91,6 +91,7 @@ func (b *life) newFinder(handler *node.Neighbours) (*finder, error) {
 		links: b.links, handler: handler, logger: b.config.Logger, log: lograte.New(b.config.Logger),
 	}
 	f.stats.Store(&adhoc.Stats{})
+	f.near.Store(&[]adhoc.Neighbour{})
 	if f.air != nil {
 		return f, nil
 	}
@@ -153,6 +154,8 @@ func (f *finder) run(ctx context.Context) error {
 		}
 		stats := f.machine.Stats()
 		f.stats.Store(&stats)
+		near := f.machine.Neighbours()
+		f.near.Store(&near)
 	}
 }
 
@@ -190,12 +193,25 @@ func (f *finder) link(near []adhoc.Neighbour) error {
 		}
 	}
 	f.known = near
-	f.near.Store(int64(len(near)))
 	return f.links.Set(all)
 }
 
 func (f *finder) isFixed(id overlay.BrokerID) bool {
 	return slices.ContainsFunc(f.fixed, func(n link.Neighbour) bool { return n.ID == id })
+}
+
+// Near returns the brokers that a broker which moves has found, and what its links with
+// them cost, in sendings; nil for one that does not move.
+func (b *Bridge) Near() map[string]float64 {
+	l := b.life.Load()
+	if l == nil || l.finder == nil {
+		return nil
+	}
+	all := map[string]float64{}
+	for _, n := range *l.finder.near.Load() {
+		all[string(n.ID)] = float64(n.Cost) / float64(overlay.CostOne)
+	}
+	return all
 }
 
 // measureFinder adds what is counted of beacons, if there are any.
@@ -216,6 +232,6 @@ func (b *life) measureFinder(to *metric.Set) {
 		} {
 			scrape.Give(beacons, float64(one.n), one.outcome)
 		}
-		scrape.Give(near, float64(b.finder.near.Load()))
+		scrape.Give(near, float64(len(*b.finder.near.Load())))
 	}, beacons, near)
 }

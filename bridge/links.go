@@ -47,7 +47,7 @@ func (b *life) newLinks() error {
 		l.Listener = b.linkListener
 	}
 	if c.Adhoc != nil {
-		l.DialMax = time.Second // who has come into range is not long in it
+		l.Moving, l.DialMax = true, time.Second // who has come into range is not long in it
 	}
 	if b.links, err = link.New(l); err == nil && c.Adhoc != nil {
 		b.finder, err = b.newFinder(handler)

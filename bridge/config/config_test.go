@@ -267,10 +267,10 @@ devices = "laser:0"
 4:1: standby.outer: "nowhere" is no address; expected HOST:PORT
 5:1: standby.interface: stands without an address for it; expected standby.address too`},
 		{"standby as it should be", "[standby]\nside = \"B\"\ninner = [\"10.1.0.1:8805\", \"10.1.0.2:8805\"]\nouter = \"10.0.0.2:8800\"\non_active = [\"x\", \"y\"]", ``},
-		{"adhoc, empty", "[adhoc]\n", `1:1: adhoc.network: is missing; expected the network's name, the same for all its brokers
-1:1: adhoc.key_file: is missing; expected a file that holds the network's key: beacons are sealed with it, links authenticated
-1:1: adhoc: needs each broker to hold the registry, since any may be out of reach; expected registry.mode = "every"
-1:1: adhoc: finds neighbours that are to connect to this broker, which does not listen for them; expected broker.links`},
+		{"adhoc, empty", "[adhoc]\n", `registry.mode: is "one", but with [adhoc] any broker may be out of reach; expected "every"
+broker.links: is missing, but with [adhoc] neighbours connect that find this broker; expected HOST:PORT to listen on
+1:1: adhoc.network: is missing; expected the network's name, the same for all its brokers
+1:1: adhoc.key_file: is missing; expected a file that holds the network's key: beacons are sealed with it, links authenticated`},
 		{"adhoc", "[broker]\nlinks = \"0.0.0.0:8801\"\n[registry]\nmode = \"every\"\n[adhoc]\nnetwork = \"a\\nb\"\ngroup = \"10.0.0.1:5\"\ninterfaces = [\"\"]\nkey_file = \"short.key\"\npower = 3", `6:1: adhoc.network: "a\nb" is no name; expected up to 128 bytes without control characters
 7:1: adhoc.group: "10.0.0.1:5" is no IPv4 multicast address with a port; expected one such as 239.255.67.66:8804
 8:15: adhoc.interfaces[0]: is empty; expected a network interface's name, such as "eth0"

@@ -257,10 +257,10 @@ func (k *checks) adhoc() {
 		k.say("adhoc.key_file", fmt.Sprintf("holds a key of %d bytes; expected %d or more", len(a.Key), minKey))
 	}
 	if k.c.Registry.Mode == RegistryOne {
-		k.say("adhoc", fmt.Sprintf("needs each broker to hold the registry, since any may be out of reach; expected registry.mode = %q", RegistryEvery))
+		k.say("registry.mode", fmt.Sprintf("is %q, but with [adhoc] any broker may be out of reach; expected %q", RegistryOne, RegistryEvery))
 	}
 	if k.c.Broker.Links == "" {
-		k.say("adhoc", "finds neighbours that are to connect to this broker, which does not listen for them; expected broker.links")
+		k.say("broker.links", "is missing, but with [adhoc] neighbours connect that find this broker; expected HOST:PORT to listen on")
 	}
 }
 

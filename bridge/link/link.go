@@ -44,6 +44,7 @@ type Config struct {
 	DialMax    time.Duration    // and up to; default 5 s
 	Handshake  time.Duration    // longest time of dialing with handshake; default 5 s
 	Registry   overlay.Mode     // of the network: a neighbour of another one is refused; default overlay.ModeOne
+	Moving     bool             // neighbours come and go: that one is out of reach, or does not know this broker yet, is no warning
 	Compress   bool             // ask for compression of all links; done if both sides ask
 	QueueBytes int              // what may wait to be sent to a neighbour; when more does, the session ends; default 64 MiB
 	MaxFrame   int              // longest frame taken from a neighbour, bytes; default 128 MiB

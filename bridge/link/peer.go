@@ -113,7 +113,11 @@ func (p *peer) logProblem(err error) {
 	p.problem = err.Error()
 	p.mu.Unlock()
 	if !known {
-		p.log.Warn("no link", "address", p.configured().Address, "error", err)
+		level := slog.LevelWarn
+		if p.links.cfg.Moving {
+			level = slog.LevelInfo
+		}
+		p.log.Log(context.Background(), level, "no link", "address", p.configured().Address, "error", err)
 	}
 }
 
@@ -272,6 +276,10 @@ func (l *Links) admit(ctx context.Context, place *listener.Conn) {
 	}
 	raw.Close()
 	if ctx.Err() == nil {
-		l.log.Warn("link refused", "remote", raw.RemoteAddr().String(), "error", err)
+		told := l.log.Warn
+		if r := new(refusal); l.cfg.Moving && errors.As(err, &r) {
+			told = l.log.Info
+		}
+		told("link refused", "remote", raw.RemoteAddr().String(), "error", err)
 	}
 }

@@ -42,6 +42,7 @@ type broker struct {
 	unlisted  bool // lists get no answer
 	brokers   any  // what `list brokers` returns
 	tally     any  // and /api/roam; nil: 404
+	field     any  // and /api/adhoc; nil: 404
 }
 
 // session is a client's.
@@ -109,6 +110,18 @@ func newBroker(t *testing.T, crew ...robot) *broker {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(b.tally); err != nil {
+			t.Error(err)
+		}
+	})
+	mux.HandleFunc("/api/adhoc", func(w http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.field == nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(b.field); err != nil {
 			t.Error(err)
 		}
 	})

@@ -106,3 +106,41 @@ func testRoam(t *testing.T, chromium context.Context) {
 	b.do(func() { b.brokers = row(0, 3)[:1] })
 	p.until(`document.querySelector("#network").hidden`)
 }
+
+// testField: where robots carry brokers the page shows links and rings in the colours of
+// islands, who waits, and that islands have met; a robot out of reach is where the demo
+// tells.
+func testField(t *testing.T, chromium context.Context) {
+	b := newBroker(t, three()...)
+	names := []string{"r1", "r2", "r3"}
+	tell := func(islands object, links []object, more object) {
+		var brokers []object
+		for i := range names {
+			id := fmt.Sprint("b", i+1)
+			brokers = append(brokers, object{"id": id, "registry_mode": "every", "here": i == 0, "robots": 1, "links": []string{}, "neighbours": []object{{"id": "b9", "up": true, "cost": 1.25}}, "routes": []object{}, "sessions": []object{}})
+		}
+		field := object{
+			"programs": 3, "delivered": 4321, "lost": 0, "doubled": 0, "roams": 0, "recent": []object{}, "guides": object{}, "range": 5,
+			"carriers": object{"b1": "r1", "b2": "r2", "b3": "r3"}, "places": object{"r1": []float64{-3, 2}, "r2": []float64{0, 2}, "r3": []float64{3, -2}},
+			"links": links, "islands": islands,
+		}
+		for k, v := range more {
+			field[k] = v
+		}
+		b.do(func() { b.brokers, b.field = brokers, field })
+	}
+	tell(object{"b1": 0, "b2": 0, "b3": 2}, []object{{"a": "b1", "b": "b2", "cost": 1}}, object{"waiting": []object{{"robot": "r1", "for": "r3", "since": 12.3}}})
+	p := open(t, chromium, b.server.URL)
+	b.attached()
+	p.until(`callboard.network.tally?.carriers && callboard.network.links.length === 1 && !document.querySelector("#layer-network-label").hidden`)
+	p.until(`document.querySelector("#tally-times").textContent === "2 islands; 1 wait: r1 for r3 12 s"`)
+	p.seen("c0", -1.5, 2) // the link
+	ring := 15 / value[float64](p, "callboard.map.scale")
+	p.seen("c2", 3-ring, -2)
+	p.shot("islands")
+
+	tell(object{"b1": 0, "b2": 0, "b3": 0}, []object{{"a": "b1", "b": "b2", "cost": 1}, {"a": "b2", "b": "b3", "cost": 1}}, object{"meetings": []object{{"time": 1.0, "with": []string{"b3"}}}})
+	p.until(`document.querySelector("#tally-times").textContent.startsWith("1 island; nobody waits; b3 met others ")`)
+	p.seen("c0", 3-ring, -2)
+	p.seen("c0", 1.5, 0)
+}

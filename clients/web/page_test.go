@@ -53,6 +53,7 @@ func TestPage(t *testing.T) {
 		"notifications come":             testNotifications,
 		"several subscriptions":          testSeveral,
 		"a program roams":                testRoam,
+		"brokers on robots":              testField,
 		"resume after a lost connection": testResume,
 		"resume after a reload":          testReload,
 		"a silent broker":                testSilent,

@@ -43,12 +43,19 @@ With --brokers each of several linked brokers reads a share of the robots. With
 steers its robot by what the robot sees, over the network, and as the robot
 comes into the next broker's coverage the program hands over to that one. A
 running count tells how many notifications the programs got, how many were lost
-or came twice, and how long hand-overs took; it ends with 1 if any was.`,
+or came twice, and how long hand-overs took; it ends with 1 if any was.
+
+With --adhoc each robot carries a broker, which reads it, and a program there that
+subscribes to all other robots. Brokers find each other by beacons, which reach as
+far as --range, the less often the farther; with --sight walls stop them. Links
+come and go as the robots wander. What is for a robot in another island waits until
+the islands meet; the page shows who waits for whom.`,
 		examples: []string{
 			"callboard demo",
 			"callboard demo --robots 20 --listen 127.0.0.1:0",
 			"callboard demo --world worlds/office.world",
 			"callboard demo --brokers 6 --roam",
+			"callboard demo --adhoc --robots 12 --range 5",
 		},
 		flags: slices.Concat([]cli.Flag{
 			configFlag(),
@@ -58,12 +65,15 @@ or came twice, and how long hand-overs took; it ends with 1 if any was.`,
 			&cli.GenericFlag{Name: "brokers", Value: brokers, Usage: "`N` brokers that are linked with each other (default 1, with --roam 6)"},
 			&cli.StringFlag{Name: "registry", Usage: "where the brokers have their registry, a `MODE`: one (of them, the default), or every"},
 			&cli.BoolFlag{Name: "roam", Usage: "robots' programs hand over between brokers as their robots drive through the\nbrokers' coverage"},
+			&cli.BoolFlag{Name: "adhoc", Usage: "each robot carries a broker; they find each other by beacons"},
+			&cli.Float64Flag{Name: "range", Usage: "how far beacons and links reach, in `METRES`", Value: adhocRange},
+			&cli.BoolFlag{Name: "sight", Usage: "and only where no wall is between"},
 		}, logFlags("warn")),
 		run: func(ctx context.Context, c *cli.Context) error {
 			if _, err := arguments(c, 0, 0, ""); err != nil {
 				return err
 			}
-			d := demo{p: p, c: c, brokers: brokers.v, robots: robots.v, roam: c.Bool("roam"), registry: c.String("registry")}
+			d := demo{p: p, c: c, brokers: brokers.v, robots: robots.v, roam: c.Bool("roam"), adhoc: c.Bool("adhoc"), registry: c.String("registry")}
 			if err := d.check(); err != nil {
 				return err
 			}
@@ -79,6 +89,8 @@ type demo struct {
 	brokers  int
 	robots   int // 0: as the world has
 	roam     bool
+	adhoc    bool
+	field    *field // of adhoc
 	registry string // the mode; "": the default
 	logger   *slog.Logger
 }
@@ -87,6 +99,11 @@ type demo struct {
 func (d *demo) check() (err error) {
 	if d.logger, err = d.p.logger(d.c); err != nil {
 		return err
+	}
+	if d.adhoc || d.c.IsSet("range") || d.c.IsSet("sight") {
+		if err := d.checkAdhoc(); err != nil {
+			return err
+		}
 	}
 	if d.brokers == 0 {
 		d.brokers = 1
@@ -121,12 +138,20 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(data)
+	if d.adhoc {
+		if d.brokers = carriers(file); d.brokers > maxBrokers {
+			return usagef("%s has %d robots; with --adhoc each carries a broker, and the demo runs %d at most", file.File, d.brokers, maxBrokers)
+		}
+	}
 	s, err := newSimulation(simulationConfig{
 		file: file, listen: "127.0.0.1:6665", other: true, logger: d.logger,
 		driver: simdriver.Config{Speed: 1, Wander: !patrols},
 	})
 	if err != nil {
 		return err
+	}
+	if d.adhoc {
+		d.field = newField(s, d.c.Float64("range"), d.c.Bool("sight"))
 	}
 	n, err := d.cluster(s, data)
 	if err != nil {
@@ -139,8 +164,12 @@ func (d *demo) run(ctx context.Context) error {
 	if d.roam {
 		group.Go(func() error { return n.roam(running, d.p, patrols) })
 	}
+	if d.adhoc {
+		d.field.n = n
+		group.Go(func() error { return d.field.run(running) })
+	}
 	err = group.Wait()
-	if n.tally != nil {
+	if d.roam {
 		return errors.Join(err, d.p.summary(n))
 	}
 	return err
@@ -214,6 +243,9 @@ func (d *demo) announce(n *cluster, s *simulation) {
 	case d.roam:
 		p.say(p.stderr, "%s drive through the coverage of %s in %s; their programs hand over. Open an address above in a browser, or watch them from another terminal:",
 			plural(robots, "robot"), plural(len(n.brokers), "broker"), s.file.Name)
+	case d.adhoc:
+		p.say(p.stderr, "%s wander about in %s, each with a broker. Links reach %g m. Open an address above in a browser, or watch them from another terminal:",
+			plural(robots, "robot"), s.file.Name, d.c.Float64("range"))
 	case len(n.brokers) > 1:
 		p.say(p.stderr, "%s drive about in %s, read by %s. Open an address above in a browser, or watch them from another terminal:",
 			plural(robots, "robot"), s.file.Name, plural(len(n.brokers), "broker"))

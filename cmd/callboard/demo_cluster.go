@@ -39,7 +39,7 @@ func (d *demo) cluster(s *simulation, data string) (*cluster, error) {
 	for i := range d.brokers {
 		n.ids = append(n.ids, brokerID(i, d.brokers))
 	}
-	if d.roam {
+	if d.roam || d.adhoc {
 		n.tally = newTally(s.world.Interval())
 	}
 	links, err := n.listenForLinks()
@@ -107,9 +107,13 @@ func (d *demo) broker(n *cluster, i int, links []net.Listener, made bridge.Confi
 				c.Registry.Broker = ""
 			}
 			for j := range n.ids {
-				if j != i && n.cells[i].borders(n.cells[j]) {
+				if j != i && !d.adhoc && n.cells[i].borders(n.cells[j]) {
 					c.Neighbours = append(c.Neighbours, config.Neighbour{ID: n.ids[j], Address: links[j].Addr().String()})
 				}
+			}
+			if d.adhoc {
+				c.Registry.Mode, c.Registry.Broker = config.RegistryEvery, ""
+				c.Adhoc = &config.Adhoc{Network: "demo", Group: config.DefaultAdhocGroup, Key: d.field.key}
 			}
 		} else if c.Broker.ID == "" {
 			c.Broker.ID = n.ids[i]
@@ -120,6 +124,10 @@ func (d *demo) broker(n *cluster, i int, links []net.Listener, made bridge.Confi
 		return nil, err
 	}
 	made.Config, made.LinkListener = settings, links[i]
+	if d.adhoc {
+		made.Air = d.field.antenna(i)
+		made.Extra = map[string]func() any{"adhoc": func() any { return d.field.told() }}
+	}
 	if d.roam {
 		made.Coverage = n.cells[i].in(world)
 		made.Extra = map[string]func() any{"roam": func() any { return n.tally.told() }}

@@ -50,9 +50,17 @@ func multicast(now time.Time, s *node.Segment) string {
 	return "no: " + s.Why
 }
 
+// sendings words what a link costs; a dash if it was given no cost.
+func sendings(cost float64) string {
+	if cost == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(cost, 'f', -1, 64)
+}
+
 // linkTable lists each link once, as the first broker that tells of it sees it.
 func linkTable(brokers []node.Broker, now time.Time) table {
-	t := table{headings: []string{"LINK", "STATE", "FOR", "SENT", "RECEIVED", "WAITING", "COMPRESSED", "MULTICAST", "PROBLEM"}, right: numbers(2, 3, 4, 5), spare: []int{6, 5}}
+	t := table{headings: []string{"LINK", "STATE", "FOR", "SENT", "RECEIVED", "WAITING", "COMPRESSED", "COST", "MULTICAST", "PROBLEM"}, right: numbers(2, 3, 4, 5, 7), spare: []int{6, 5}}
 	seen := map[[2]string]bool{}
 	for _, b := range brokers {
 		for _, n := range b.Neighbours {
@@ -64,7 +72,7 @@ func linkTable(brokers []node.Broker, now time.Time) table {
 			if n.Up {
 				state = "up"
 			}
-			t.add(b.ID+"-"+n.ID, state, ago(now, n.Since), size(n.Sent), size(n.Received), size(uint64(n.Waiting)), strconv.FormatBool(n.Compressed), multicast(now, n.Segment), dash(n.Problem))
+			t.add(b.ID+"-"+n.ID, state, ago(now, n.Since), size(n.Sent), size(n.Received), size(uint64(n.Waiting)), strconv.FormatBool(n.Compressed), sendings(n.Cost), multicast(now, n.Segment), dash(n.Problem))
 		}
 	}
 	t.sort()

@@ -33,7 +33,7 @@ func TestStatus(t *testing.T) {
 	p := &program{stdout: &out, getenv: func(string) string { return "" }}
 	err := p.printStatus(lists{
 		Brokers: json.RawMessage(`[{"id":"b1","url":"ws://x/ws","robots":2,"up":1,"clients":2,"attached":1,"subscriptions":3,"waiting":4,"memory":123456789,"memory_limit":8000000000,"disk":2500000,"disk_limit":8000000000,"gave_way":1,"links":["b2","b3"],"here":true,"source":"b1.7","registry":"b1","lost":2,"route_count":1,
-			"neighbours":[{"id":"b2","up":true,"since":1,"sent":12345,"received":7,"compressed":true,"segment":{"group":"239.1.2.3:5","multicast":true,"since":1}},{"id":"b3","up":false,"problem":"connection refused","segment":{"multicast":false,"why":"it lost too much"}},{"id":"b4","up":false}],
+			"neighbours":[{"id":"b2","up":true,"since":1,"sent":12345,"received":7,"compressed":true,"cost":1.25,"segment":{"group":"239.1.2.3:5","multicast":true,"since":1}},{"id":"b3","up":false,"problem":"connection refused","segment":{"multicast":false,"why":"it lost too much"}},{"id":"b4","up":false}],
 			"sessions":[{"client":"c1","attached":true,"remote":"127.0.0.1:5","subscriptions":2,"sequences":[{"source":"b1.7","num":5,"last":9,"waiting":1}]},{"client":"","attached":true,"subscriptions":0}],
 			"routes":[{"client":"c2","source":"b1.7","from":"b1","down":"b2","up":"","num":3},{"client":"c3","source":"b3.1","from":"b3","down":"b1","up":"","num":0}]},
 			{"id":"b2","url":"ws://y/ws","links":["b1"],"source":"b2.1","registry":"b1","neighbours":[{"id":"b1","up":true}],
@@ -57,9 +57,9 @@ func TestStatus(t *testing.T) {
 broker b1 url=ws://x/ws robots=2 up=1 clients=2 attached=1 subscriptions=3 routes=1 waiting=4 lost=2 memory=123MB/8.0GB disk=2.5MB/8.0GB links=b2,b3 note="here,registry,inboxes gave way"
 broker b2 url=ws://y/ws robots=0 up=0 clients=0 attached=0 subscriptions=0 routes=0 waiting=0 lost=0 memory=- disk=- links=b1 note=-
 broker b3 url=- robots=- up=- clients=- attached=- subscriptions=- routes=- waiting=- lost=- memory=- disk=- links=- note="out of reach"
-link b1-b2 state=up for=` + ago(time.Now(), 1) + ` sent=12.3kB received=7B waiting=0B compressed=true multicast="for ` + ago(time.Now(), 1) + `" problem=-
-link b1-b3 state=down for=- sent=0B received=0B waiting=0B compressed=false multicast="no: it lost too much" problem="connection refused"
-link b1-b4 state=down for=- sent=0B received=0B waiting=0B compressed=false multicast=- problem=-
+link b1-b2 state=up for=` + ago(time.Now(), 1) + ` sent=12.3kB received=7B waiting=0B compressed=true cost=1.25 multicast="for ` + ago(time.Now(), 1) + `" problem=-
+link b1-b3 state=down for=- sent=0B received=0B waiting=0B compressed=false cost=- multicast="no: it lost too much" problem="connection refused"
+link b1-b4 state=down for=- sent=0B received=0B waiting=0B compressed=false cost=- multicast=- problem=-
 robot r0 state=up for=` + ago(time.Now(), 1) + ` broker=b1 player=127.0.0.1:6665 gateway=127.0.0.1:7000 world=cave readings=10 matched=2 lost=0 devices="laser:0 ranger:3 (gateway 1) (silent for ` + ago(time.Now(), 1) + `)"
 robot r1 state=away for=- broker=b1 player=x:6665 gateway="127.0.0.1:7001 index 0" world=- readings=0 matched=0 lost=0 devices="connection refused"
 robot r2 state=away for=- broker=b1 player=y:1 gateway="127.0.0.1:7001 index 1" world=- readings=0 matched=0 lost=0 devices=-

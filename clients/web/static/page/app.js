@@ -68,14 +68,15 @@ async function start() {
 
 /** Looks at the list of brokers: often if there are several, and then at what a demo counts, too. */
 async function watchNetwork(viewer, network, layers) {
-  let counts = true; // there may be something at /api/roam
+  let counts = true; // there may be something at /api/roam, or at /api/adhoc
   const look = async () => {
     network.listed(await viewer.list("brokers"));
-    layers.offerNetwork(network.brokers.some((b) => b.coverage));
+    const covers = network.brokers.some((b) => b.coverage);
+    layers.offerNetwork(covers || network.tally?.carriers !== undefined);
     if (!counts || network.size < 2) return;
-    const url = new URL("api/roam", document.baseURI);
+    const url = new URL(covers ? "api/roam" : "api/adhoc", document.baseURI);
     url.username = url.password = ""; // fetch refuses them; the browser knows them by now
-    if (network.brokers.some((b) => b.coverage)) {
+    if (covers || network.moving) {
       const answer = await fetch(url);
       counts = answer.ok;
       if (answer.ok) network.counted(await answer.json());

@@ -1,7 +1,8 @@
 /**
  * Paints the network over a world: what each broker covers, its mast, the
  * links, which broker each robot's program hangs on, and the routes of the
- * program in focus. Takes what paint.js takes.
+ * program in focus. Where robots carry the brokers, the links by what they cost, in
+ * the colours of islands, and who waits for whom. Takes what paint.js takes.
  */
 import { Network } from "./network.js";
 
@@ -30,6 +31,7 @@ export function paintCoverage(c, camera, theme, ratio, network, world) {
 
 /** Links, routes, programs and masts. Returns whether another frame is needed. */
 export function paintNetwork(c, camera, theme, ratio, { network, world, robots, selected, now }) {
+  if (network.tally?.carriers) return paintField(c, camera, theme, ratio, { network, robots, selected, now });
   const masts = new Map(covering(network, world).map((b) => [b.id, camera.toScreen(b.coverage.x, b.coverage.y)]));
   if (!masts.size) return false;
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -42,6 +44,41 @@ export function paintNetwork(c, camera, theme, ratio, { network, world, robots, 
   for (const robot of robots) busy = paintProgram(c, camera, theme, network, masts, robot, now) || busy;
   for (const b of covering(network, world)) paintMast(c, theme, b, masts.get(b.id));
   c.globalAlpha = 1;
+  return busy;
+}
+
+/** Brokers on robots. A link that costs more is thinner and breaks up; a program that waits points at its robot. */
+function paintField(c, camera, theme, ratio, { network, robots, selected, now }) {
+  const places = new Map(Object.entries(network.tally.places ?? {})); // of those that this broker cannot reach, too
+  for (const r of robots) {
+    const p = r.state === "up" && r.pose(now);
+    if (p) places.set(r.name, [p.x, p.y]);
+  }
+  const place = (robot) => places.has(robot) && camera.toScreen(...places.get(robot));
+  const at = new Map();
+  for (const id of Object.keys(network.tally.carriers)) {
+    const p = place(network.carrierOf(id));
+    if (p) at.set(id, p);
+  }
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.lineCap = "round";
+  for (const { a, b, cost } of network.links()) {
+    if (!at.has(a) || !at.has(b)) continue;
+    const colour = theme.colour((network.islandOf(a) ?? 0) % 8);
+    stroke(c, at.get(a), at.get(b), { colour, width: Math.max(1, 5 / cost), alpha: Math.max(0.35, 0.9 / cost), dash: cost > 1.6 ? [6, 3 * cost] : [] });
+  }
+  const busy = paintRoutes(c, theme, network, at, network.guideOf(selected) ?? network.client(network.focus), now);
+  for (const w of network.tally.waiting ?? []) {
+    const [from, to] = [place(w.robot), place(w.for)];
+    if (w.robot === selected && from && to) stroke(c, from, to, { colour: theme.danger, width: 1.5, alpha: 0.7, dash: [2, 5] });
+  }
+  for (const [id, [x, y]] of at) {
+    c.beginPath();
+    c.arc(x, y, 15, 0, tau);
+    c.strokeStyle = theme.colour((network.islandOf(id) ?? 0) % 8);
+    c.lineWidth = 3;
+    c.stroke();
+  }
   return busy;
 }
 

@@ -151,7 +151,8 @@ export class Diagram {
         setText(byId(id), count(n ?? 0));
         byId(id).classList.toggle("bad", Boolean(bad));
       }
-      setText(byId("tally-times"), t.roams ? `p50 ${milliseconds(t.p50)}, p99 ${milliseconds(t.p99)}` : "");
+      if (t.carriers) setText(byId("tally-times"), field(t));
+      else setText(byId("tally-times"), t.roams ? `p50 ${milliseconds(t.p50)}, p99 ${milliseconds(t.p99)}` : "");
     }
     const client = network.shownClient;
     setText(byId("network-focus"), client ? `Routes of ${client.name}, at ${client.broker}` : "");
@@ -243,4 +244,16 @@ function svg(tag, attributes) {
   const element = document.createElementNS(ns, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
+}
+
+/** What a field of robots that carry brokers tells, in words. */
+function field(t) {
+  const islands = new Set(Object.values(t.islands ?? {})).size;
+  const longest = t.waiting?.[0];
+  const met = t.meetings?.[0];
+  return [
+    plural(islands, "island"),
+    longest ? `${plural(t.waiting.length, "wait")}: ${longest.robot} for ${longest.for} ${Math.round(longest.since)} s` : "nobody waits",
+    met ? `${met.with.join(", ")} met others ${Math.max(0, Math.round(Date.now() / 1000 - met.time))} s ago` : "",
+  ].filter(Boolean).join("; ");
 }

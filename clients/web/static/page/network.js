@@ -15,7 +15,8 @@ export class Network extends Emitter {
   #brokers = new Map(); // id → broker
   #clients = new Map(); // name → {name, broker, attached, attachment, seen, from, movedAt}
   moves = []; // {client, from, to, at (ms), took (s, if known)}, newest first
-  tally = null; // what /api/roam gives
+  tally = null; // what /api/roam gives, or /api/adhoc
+  moving = false; // brokers have found each other: links have costs
   focus = null; // the client whose routes are shown; null: the one that moved last
 
   get brokers() { return [...this.#brokers.values()]; }
@@ -33,6 +34,7 @@ export class Network extends Emitter {
       robots: o.robots ?? 0, attached: o.attached ?? 0, subscriptions: o.subscriptions ?? 0, waiting: o.waiting ?? 0, lost: o.lost ?? 0, routeCount: o.route_count ?? 0,
       links: o.links ?? [], neighbours: o.neighbours ?? [], routes: o.routes ?? [], coverage: polygon(o.coverage),
     }]));
+    this.moving ||= all.some((o) => (o.neighbours ?? []).some((n) => n.cost > 0));
     for (const o of all) for (const s of o.sessions ?? []) this.#attached(o.id, s, now);
     for (const [name, c] of this.#clients) if (now - c.seen > forgotten) this.#clients.delete(name);
     this.emit("change");
@@ -78,8 +80,15 @@ export class Network extends Emitter {
 
   robotOf(client) { return this.tally?.guides?.[client] ?? null; }
 
-  /** Every link once: {a, b, up}. A link that is configured and down is there too. */
+  /** The robot that carries a broker, as far as a demo tells. */
+  carrierOf(broker) { return this.tally?.carriers?.[broker] ?? null; }
+
+  /** The island that a broker is in, as a number; null if nobody tells. */
+  islandOf(broker) { return this.tally?.islands?.[broker] ?? null; }
+
+  /** Every link once: {a, b, up}, and cost where brokers move. A link that is configured and down is there too. */
   links() {
+    if (this.tally?.carriers) return this.tally.links?.map((l) => ({ ...l, up: true })) ?? [];
     const found = new Map();
     for (const x of this.#brokers.values()) {
       for (const y of [...x.links, ...x.neighbours.map((n) => n.id)]) {
