@@ -75,8 +75,9 @@ type field struct {
 
 // meeting is when two islands became one.
 type meeting struct {
-	Time float64  `json:"time"` // s, Unix
+	Ago  float64  `json:"ago"`  // s
 	With []string `json:"with"` // brokers of the smaller one
+	at   time.Time
 }
 
 // antenna is what a broker on a robot sends and hears beacons by.
@@ -298,7 +299,7 @@ func (f *field) meet() {
 	for _, now := range slices.Sorted(maps.Keys(parts)) {
 		if all := slices.Collect(maps.Values(parts[now])); len(all) > 1 {
 			least := slices.MinFunc(all, func(a, b []string) int { return len(a) - len(b) })
-			f.meetings = slices.Insert(f.meetings, 0, meeting{float64(time.Now().UnixMilli()) / 1000, least})
+			f.meetings = slices.Insert(f.meetings, 0, meeting{With: least, at: time.Now()})
 			f.meetings = f.meetings[:min(len(f.meetings), maxMeetings)]
 		}
 	}
@@ -316,10 +317,13 @@ func (f *field) told() fieldTold {
 	now := f.s.driver.Clock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	t.Islands, t.Meetings = maps.Clone(f.islands), slices.Clone(f.meetings)
+	for i := range t.Meetings {
+		t.Meetings[i].Ago = time.Since(t.Meetings[i].at).Seconds()
+	}
 	for i, robot := range f.n.robots {
 		t.Places[robot] = [2]float64{f.places[i].X, f.places[i].Y}
 	}
-	t.Islands, t.Meetings = maps.Clone(f.islands), slices.Clone(f.meetings)
 	for _, robot := range f.n.robots {
 		for _, other := range f.n.robots {
 			if since := now - f.newest[[2]string{robot, other}]; robot != other && since > 2 {

@@ -254,6 +254,6 @@ function field(t) {
   return [
     plural(islands, "island"),
     longest ? `${plural(t.waiting.length, "wait")}: ${longest.robot} for ${longest.for} ${Math.round(longest.since)} s` : "nobody waits",
-    met ? `${met.with.join(", ")} met others ${Math.max(0, Math.round(Date.now() / 1000 - met.time))} s ago` : "",
+    met ? `${met.with.join(", ")} met others ${Math.round(met.ago)} s ago` : "",
   ].filter(Boolean).join("; ");
 }
