@@ -139,8 +139,8 @@ func testField(t *testing.T, chromium context.Context) {
 	p.seen("c2", 3-ring, -2)
 	p.shot("islands")
 
-	tell(object{"b1": 0, "b2": 0, "b3": 0}, []object{{"a": "b1", "b": "b2", "cost": 1}, {"a": "b2", "b": "b3", "cost": 1}}, object{"meetings": []object{{"time": 1.0, "with": []string{"b3"}}}})
-	p.until(`document.querySelector("#tally-times").textContent.startsWith("1 island; nobody waits; b3 met others ")`)
+	tell(object{"b1": 0, "b2": 0, "b3": 0}, []object{{"a": "b1", "b": "b2", "cost": 1}, {"a": "b2", "b": "b3", "cost": 1}}, object{"meetings": []object{{"ago": 3.2, "with": []string{"b3"}}}})
+	p.until(`document.querySelector("#tally-times").textContent === "1 island; nobody waits; b3 met others 3 s ago"`)
 	p.seen("c0", 3-ring, -2)
 	p.seen("c0", 1.5, 0)
 }
