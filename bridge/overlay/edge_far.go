@@ -48,7 +48,7 @@ func (b *edge) inboxOf(k Key) *inbox {
 func (b *edge) newFar(s *session, k Key, num uint64) *inbox {
 	b.lastHandle++
 	in := b.emptyInbox(s, k, num)
-	in.handle, in.far = b.lastHandle, &far{exact: num == 0}
+	in.handle, in.far = b.lastHandle, &far{}
 	b.far[in.handle] = in
 	b.usage.keys++
 	b.addInbox(s, in)
@@ -127,6 +127,9 @@ func (b *edge) beginFar(s *session, k Key) {
 		missing = &Missing{}
 	}
 	b.subscribeFar(s, k, 0, s.hash, nil, missing)
+	if in := b.inboxOf(k); in != nil && in.far != nil {
+		in.far.exact = true // as far as is known, nobody else has asked for a way
+	}
 }
 
 // renew subscribes again, all the way to the source, and names what is missing.

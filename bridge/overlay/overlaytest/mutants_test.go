@@ -45,7 +45,7 @@ var mutants = []mutanttest.Mutant{
 	{Rule: "S5: a junction sends a changed set on", In: "network.turn",
 		From: "	case changed:\n		b.join(r, r.rest, m.Set, nil)\n", To: "	case changed && from == b.cfg.ID:\n		b.join(r, r.rest, m.Set, nil)\n"},
 	{Rule: "H2: a link costs what the end says that has it for dearer", In: "topology.linkCostOf",
-		From: "return max(there, back), up && upBack", To: "return there, up && upBack"},
+		From: "return max(there, back), up && upBack", To: "return min(there, max(there, back)), up && upBack"},
 	{Rule: "H2: a cost that has changed is flooded", In: "network.linkCost",
 		From: "		b.ownState()\n", To: ""},
 	{Rule: "H2: paths are found anew when costs have changed", In: "network.keepState",
