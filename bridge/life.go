@@ -28,6 +28,7 @@ type life struct {
 	matcher *subscribe.Matcher
 	node    *node.Node
 	robots  *robots.Robots
+	reads   func() error // ends the reading of the robots that has begun before; nil: run begins it
 
 	gateway      *gateway.Gateway // nil: none
 	linkListener net.Listener     // nil: no broker connects here
@@ -85,14 +86,10 @@ func (b *life) newNode(records []overlay.Record) (*node.Node, error) {
 // brokers connect; nil: where the configuration says.
 func (b *life) build(links net.Listener) error {
 	b.linkListener = links
-	if err := b.newGateway(); err != nil {
-		return err
-	}
-	var err error
-	if b.robots, err = robots.New(robots.Config{
-		Servers: b.servers(), Matcher: b.matcher, Sink: b.node, Room: b.node.Room, Metrics: b.metrics, Logger: b.config.Logger, Clock: b.clock,
-	}); err != nil {
-		return err
+	if b.robots == nil {
+		if err := b.newRobots(); err != nil {
+			return err
+		}
 	}
 	if err := b.newLinks(); err != nil {
 		return err
@@ -105,6 +102,35 @@ func (b *life) build(links net.Listener) error {
 		b.node.Attach(b.robots, b.links)
 	}
 	return b.newBeacon()
+}
+
+// newRobots makes the sessions with the robots, and the gateway, which relays what
+// they bring.
+func (b *life) newRobots() error {
+	if err := b.newGateway(); err != nil {
+		return err
+	}
+	var err error
+	b.robots, err = robots.New(robots.Config{
+		Servers: b.servers(), Matcher: b.matcher, Sink: b.node, Room: b.node.Room, Metrics: b.metrics, Logger: b.config.Logger, Clock: b.clock,
+	})
+	return err
+}
+
+// read reads the robots of a side of a pair before it is active: when it becomes
+// so, its sessions with them stand. With a gateway they begin then.
+func (b *life) read(ctx context.Context) error {
+	if b.config.Config.Gateway.Listen != "" {
+		return nil
+	}
+	if err := b.newRobots(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- b.robots.Run(ctx) }()
+	b.reads = func() error { cancel(); return <-ended }
+	return nil
 }
 
 // run serves until ctx ends, beside clients.
@@ -124,6 +150,11 @@ func (b *life) run(ctx context.Context, clients func(context.Context) error) err
 	}
 	part(clients)
 	part(func(ctx context.Context) error {
+		if b.reads != nil {
+			b.robots.TellAgain()
+			<-ctx.Done()
+			return b.reads()
+		}
 		select {
 		case <-b.node.Restored():
 			return b.robots.Run(ctx)

@@ -108,7 +108,7 @@ func (s *side) Restore(number uint64, records []overlay.Record) {
 
 // Replace implements pair.Role.
 func (s *side) Replace(with *spool.Snapshot) {
-	s.todo.put(func(context.Context) error { return s.renew(with) })
+	s.todo.put(func(ctx context.Context) error { return s.renew(ctx, with) })
 }
 
 // Begin implements pair.Role.
@@ -119,7 +119,7 @@ func (s *side) Begin(b *pair.Begun) {
 // Stop implements pair.Role.
 func (s *side) Stop() {
 	s.gate.shut()
-	s.todo.put(func(context.Context) error { return s.end() })
+	s.todo.put(func(ctx context.Context) error { return s.end(ctx) })
 }
 
 // run runs the side until ctx ends. One that is active then leaves first, if the
@@ -140,7 +140,7 @@ func (s *side) run(ctx context.Context) error {
 	if s.stop != nil {
 		err = errors.Join(err, s.stop())
 	}
-	return err
+	return errors.Join(err, s.drop())
 }
 
 // leaveTime is how long a side that ends waits for the other one to be active.
@@ -168,6 +168,9 @@ func (s *side) leave() {
 
 // work does what the pair has told, one after the other.
 func (s *side) work(ctx context.Context) error {
+	if err := s.next.read(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
 	for {
 		do := s.todo.take(ctx)
 		if do == nil {
@@ -179,6 +182,14 @@ func (s *side) work(ctx context.Context) error {
 	}
 }
 
+// drop lets go of a broker that has only restored.
+func (s *side) drop() error {
+	if s.next == nil || s.next.reads == nil {
+		return nil
+	}
+	return s.next.reads()
+}
+
 // restore hands on a batch that what was restored at first does not have.
 func (s *side) restore(number uint64, records []overlay.Record) {
 	if number > s.at {
@@ -188,14 +199,14 @@ func (s *side) restore(number uint64, records []overlay.Record) {
 }
 
 // renew puts a broker that has restored a snapshot in the place of the one there was.
-func (s *side) renew(with *spool.Snapshot) error {
+func (s *side) renew(ctx context.Context, with *spool.Snapshot) error {
 	l, err := s.newLife(nil)
-	if err != nil {
+	if err := errors.Join(err, s.drop()); err != nil {
 		return err
 	}
 	l.node.Restore(with.Records)
 	s.next, s.at = l, with.At.Number
-	return nil
+	return l.read(context.WithoutCancel(ctx))
 }
 
 // begin starts the broker, with all that it serves with.
@@ -237,7 +248,7 @@ func (s *side) begin(ctx context.Context, b *pair.Begun) error {
 
 // end ends what begin has started. The broker is one anew that has restored what
 // is stored.
-func (s *side) end() error {
+func (s *side) end(ctx context.Context) error {
 	if s.stop != nil {
 		err := s.stop()
 		if s.stop = nil; err != nil {
@@ -248,7 +259,7 @@ func (s *side) end() error {
 	if err != nil {
 		return err
 	}
-	return s.renew(stored)
+	return s.renew(ctx, stored)
 }
 
 // move has the network find the active side, until ctx ends: by its address, or by

@@ -120,6 +120,7 @@ type Node struct {
 	robots   *robots.Robots
 	links    Links         // nil: a broker without neighbours
 	restored chan struct{} // closed once an earlier life is back
+	rests    atomic.Bool   // it only restores, until Begin
 
 	// stepping is held by whoever has the state machine take something in or
 	// carries out what it says; all below is under it.
@@ -197,6 +198,7 @@ func New(c Config) (*Node, error) {
 		lost:     map[string]uint64{},
 	}
 	n.store(c.Store)
+	n.rests.Store(c.Sides != nil)
 	if m := c.Overlay.Memory; m > 0 {
 		n.queue.maxBytes = int(max(m/16, minQueue))
 	}
@@ -223,11 +225,12 @@ func (n *Node) Restore(records []overlay.Record) {
 	}
 }
 
-// Begin says, before Run, how the broker of a side of a pair begins: with what it
-// has restored, and with a store.
+// Begin says, before Run, how the broker begins that has restored what it has: with
+// a store. What robots have told before is not known: they are to tell it again.
 func (n *Node) Begin(s Store, lost bool) {
 	n.config.Lost = lost
 	n.store(s)
+	n.rests.Store(false)
 }
 
 // Attach gives the node its robots and its links (nil without neighbours),

@@ -15,6 +15,9 @@ import (
 // Matched takes a reading that subscriptions matched. It never waits: what
 // finds no room is dropped, counted, and told as an overflow of the robot.
 func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
+	if n.rests.Load() {
+		return
+	}
 	it := item{matched: m, robot: robot, decoded: overlay.Instant(n.config.Clock.MicroAt(decoded))}
 	if n.atOnce(&it) || n.queue.offer(it, weight(m)) {
 		return
@@ -40,6 +43,9 @@ func weight(m *subscribe.Matched) int {
 
 // Robot takes what became of a robot.
 func (n *Node) Robot(e robots.Event) {
+	if n.rests.Load() {
+		return
+	}
 	if e.Device == "" && (e.State == protocol.RobotUp || e.State == "") {
 		n.queue.must(item{in: &overlay.Advertise{Robot: e.Robot, World: e.World, Devices: e.Devices, Bounds: bounds(e.Bounds)}})
 	}

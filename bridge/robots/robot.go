@@ -52,6 +52,20 @@ func (r *robot) up(devices []*player.Device) {
 	}
 }
 
+// tellAgain tells what has become of the robot as if it had just happened.
+func (r *robot) tellAgain() {
+	r.mu.Lock()
+	up, devices, silent := r.state == protocol.RobotUp, r.devices, sortedKeys(r.silent)
+	r.mu.Unlock()
+	if !up {
+		return
+	}
+	r.tell(Event{State: protocol.RobotUp, Devices: addresses(devices), Bounds: r.bounds.of(devices)})
+	for _, device := range silent {
+		r.tell(Event{State: protocol.RobotAway, Device: device})
+	}
+}
+
 // silence notes that a device has fallen silent, or is heard again.
 func (r *robot) silence(device string, silent bool) {
 	r.mu.Lock()

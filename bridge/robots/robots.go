@@ -175,6 +175,13 @@ func (r *Robots) Run(ctx context.Context) error {
 	return err
 }
 
+// TellAgain tells the sink what has become of all robots: it did not listen before.
+func (r *Robots) TellAgain() {
+	for _, name := range r.names {
+		r.byName[name].tellAgain()
+	}
+}
+
 // Barrier returns when every reading whose test had begun has been handed to
 // the sink: what is tested afterwards sees all that the matcher holds now.
 func (r *Robots) Barrier() {
