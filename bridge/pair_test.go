@@ -109,6 +109,7 @@ func TestPair(t *testing.T) {
 			subscribe(t, c, protocol.Subscription{ID: "a", Condition: "position.x > -1000"})
 			source, last, takeovers := "", uint64(0), 0
 			newest, told := 0.0, 0
+			killed := time.Time{}
 			for count := 0; takeovers < 4; {
 				select {
 				case e, ok := <-c.Events():
@@ -126,11 +127,15 @@ func TestPair(t *testing.T) {
 						if e.Time <= newest {
 							t.Fatalf("the reading of %v after that of %v", e.Time, newest)
 						}
-						last, newest = e.Seq, e.Time
+						if last, newest = e.Seq, e.Time; !killed.IsZero() {
+							t.Logf("the first notification after %v", time.Since(killed))
+							killed = time.Time{}
+						}
 						if count++; count%100 == 0 {
 							takeovers++
 							i := w.inStep(ctx)
 							w.sides[i].Kill()
+							killed = time.Now()
 							w.sides[i] = startProcess(t, w.files[i])
 						}
 					case *callboard.Robot: // the session with it begins anew

@@ -89,7 +89,7 @@ func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 	if c.conn == nil && a.move == nil && !a.choice && !c.lost.IsZero() {
 		conn.began = c.lost
 	}
-	hello := protocol.Hello{Op: protocol.OpHello, Client: c.config.Client, Token: c.config.Token}
+	hello := protocol.Hello{Op: protocol.OpHello, Client: c.config.Client, Token: c.config.Token, Term: c.terms[conn.url]}
 	tried = c.attachment
 	if tried > 0 && !c.config.Anonymous {
 		c.attachment++

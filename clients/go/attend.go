@@ -89,6 +89,9 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 	if c.next != conn || c.leaving {
 		return errReplaced
 	}
+	if err := c.meetSides(conn, &w); err != nil {
+		return err
+	}
 	conn.silence = max(time.Second, time.Duration(missedHeartbeats*w.Heartbeat*float64(time.Second)))
 	from := conn.from
 	attached := &Attached{URL: conn.url, Broker: w.Broker, Session: w.Session, Attachment: w.Attachment, Resumed: conn.told != nil && c.session == w.Session}
@@ -188,6 +191,7 @@ func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 			err = c.takeError(conn, e)
 		}
 	case protocol.OpHeartbeat:
+		err = c.takeHeartbeat(conn, text)
 	case protocol.OpWelcome:
 		err = errors.New("a second welcome")
 	default:

@@ -42,6 +42,8 @@ type Client struct {
 	fresh      bool        // no hello has been answered by a welcome yet
 	unanswered []time.Time // when hellos without a number were let go: each may take this client over still
 	brokers    []protocol.BrokerURL
+	sides      sides
+	terms      map[string]uint64 // of pairs of brokers, the newest in which each served the client, by their URLs
 	roster     roster
 	inReach    bool // a broker has come into reach since the last attempt
 	sources    map[string]*sequence
@@ -56,6 +58,7 @@ type Client struct {
 
 	moves chan *move    // to Run
 	news  chan struct{} // cap 1: the roster has some
+	sided chan struct{} // cap 1: sides is another one
 
 	cancel context.CancelFunc // of Dial's Run; nil without Dial
 }
@@ -73,6 +76,8 @@ func New(config Config) (*Client, error) {
 		roster:    newRoster(config),
 		moves:     make(chan *move),
 		news:      make(chan struct{}, 1),
+		sided:     make(chan struct{}, 1),
+		terms:     map[string]uint64{},
 		sources:   map[string]*sequence{},
 		away:      map[string]bool{},
 		entries:   map[string]*entry{},
@@ -103,6 +108,7 @@ func (c *Client) restore(r *State) {
 	for _, robot := range r.Away {
 		c.away[robot] = true
 	}
+	maps.Copy(c.terms, r.Terms)
 	for _, s := range r.Subscriptions {
 		c.entries[s.ID] = &entry{current: s, confirmed: true}
 	}
@@ -190,6 +196,7 @@ func (c *Client) State() State {
 	return State{
 		Client: c.config.Client, Session: c.session, Attachment: c.attachment,
 		Num: c.handledNums(), Subscriptions: c.confirmed(), Away: sortedKeys(c.away),
+		Terms: maps.Clone(c.terms),
 	}
 }
 
@@ -252,6 +259,7 @@ func (c *Client) run(ctx context.Context, first func(error)) {
 	if c.config.Heard != nil {
 		hearing.Go(func() { c.config.Heard(delivering, c.hear) })
 	}
+	hearing.Go(func() { c.watch(delivering) })
 	err := c.stayAttached(ctx, first)
 	// What has come before a fatal end still belongs to the program.
 	c.queue.close()

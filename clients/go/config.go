@@ -88,6 +88,9 @@ type State struct {
 	Num           map[string]uint64 `json:"num"`
 	Subscriptions []Subscription    `json:"subscriptions"`
 	Away          []string          `json:"away,omitempty"` // robots that the program was last told are away
+	// Terms are the newest of pairs of brokers in which each served the client, by
+	// the brokers' URLs.
+	Terms map[string]uint64 `json:"terms,omitempty"`
 }
 
 // defaulted fills in the defaults and checks what can be checked.

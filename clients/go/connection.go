@@ -37,6 +37,8 @@ type connection struct {
 
 	leg // guarded by Client.mu
 
+	sides []string // of the pair that the broker is; none: it is none
+
 	mu      sync.Mutex
 	outbox  [][]byte
 	closing bool          // the writer ends once the outbox is written
