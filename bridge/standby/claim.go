@@ -148,6 +148,21 @@ func (m *Machine) takeOver() {
 	}
 }
 
+// lose is a lost start by order: the operator's word stands for the other side's
+// voice (L3).
+func (m *Machine) lose() {
+	switch {
+	case m.active.on || m.Hears() && m.other.Active:
+	case m.cfg.Witness:
+		m.ask(LostStart, true)
+		m.claim.consent, m.Shown = true, m.claim.number
+		m.save()
+		m.press()
+	default:
+		m.win(m.next(m.other.Floor, m.other.Term), LostStart, m.now)
+	}
+}
+
 // win begins a term of this side.
 func (m *Machine) win(n Term, kind Kind, asked overlay.Instant) {
 	a := &m.active

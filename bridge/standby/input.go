@@ -48,6 +48,10 @@ type Append struct {
 // on (P1); or not any more.
 type Switch struct{ Cancel bool }
 
+// Lose has a side that is not active become so though it may lack something, while
+// the other is not heard of as the active (L3).
+type Lose struct{}
+
 func (*Tick) input() {}
 
 func (*FromOther) input() {}
@@ -61,6 +65,8 @@ func (*OuterLives) input() {}
 func (*Append) input() {}
 
 func (*Switch) input() {}
+
+func (*Lose) input() {}
 
 // Output is what the runtime is to do. The types of this file are all there are.
 // They are carried out in order: nothing goes out before what stands before it is

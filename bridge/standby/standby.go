@@ -173,6 +173,8 @@ func (m *Machine) Step(now overlay.Instant, in Input) {
 		m.outer = m.now
 	case *Append:
 		m.append(in)
+	case *Lose:
+		m.lose()
 	case *Switch:
 		m.active.leaves = m.active.on && !in.Cancel
 	}

@@ -242,6 +242,12 @@ func (w *world) fault() string {
 		w.witness.up = false
 		w.heal(long, w.revive)
 		return "witness"
+	case u == 99 && w.Faults == Many:
+		if s.up && !s.on {
+			w.marks["ordered"]++
+			w.ordered = true
+			s.step(&standby.Lose{})
+		}
 	case s.up && s.on:
 		w.marks["switches"]++
 		s.step(&standby.Switch{})

@@ -26,7 +26,7 @@ var kinds = []struct {
 	{"line with a witness", Line, true, []string{"new witness", "take", "alone", "lost starts", "foreign", "gaps", "twins", "switches"}},
 	{"line", Line, false, []string{"take", "alone", "by silence", "lost starts", "foreign", "gaps", "twins", "full", "switches"}},
 	{"many with a witness", Many, true, []string{"new witness", "take", "alone", "lost starts", "foreign", "gaps", "twins", "switches"}},
-	{"many", Many, false, []string{"take", "alone", "by silence", "forks", "lost starts", "foreign", "gaps", "twins", "switches"}},
+	{"many", Many, false, []string{"take", "alone", "by silence", "forks", "lost starts", "foreign", "gaps", "twins", "switches", "ordered"}},
 }
 
 // known is how many schedules of each kind a run has: up to there marks are known
