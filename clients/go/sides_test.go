@@ -56,7 +56,8 @@ func TestSides(t *testing.T) {
 		}
 
 		now.cut() // and the side that was active before does not know yet
-		for at := ""; at == ""; {
+		old, again := false, false
+		for !again {
 			select {
 			case p := <-n["a"].peers:
 				if hello = expect[protocol.Hello](p, protocol.OpHello); hello.Standby {
@@ -65,12 +66,17 @@ func TestSides(t *testing.T) {
 				}
 				p.send(sided(hello, 5))
 				p.end()
+				old = true
 			case p := <-n["b"].peers:
 				if hello = expect[protocol.Hello](p, protocol.OpHello); hello.Term != 6 {
 					t.Errorf("%+v", hello)
 				}
+				if !old {
+					p.cut()
+					continue
+				}
 				p.send(sided(hello, 7))
-				at = "b"
+				again = true
 			}
 		}
 		for {
