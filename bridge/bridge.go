@@ -133,6 +133,7 @@ func (b *Bridge) newPush(broker attach.Broker) error {
 			p.Extra = map[string]func() any{}
 		}
 		p.Extra["standby"] = b.side.standing
+		p.Actions = map[string]func() error{"standby/switch": b.side.pair.Switch, "standby/take-over": b.side.pair.Lose}
 	}
 	var err error
 	if b.tls {

@@ -74,6 +74,7 @@ func (b *Bridge) newSide() error {
 	}
 	s.next.node.Restore(restored.Records)
 	s.at = b.store.Position().Number
+	s.measure(b.metrics)
 	return b.newPush(s.gate)
 }
 
@@ -135,6 +136,7 @@ func (s *side) run(ctx context.Context) error {
 	all.Go(func() error { return s.push.Run(running) })
 	all.Go(func() error { return s.pair.Run(running) })
 	all.Go(func() error { s.gate.follow(running); return nil })
+	all.Go(func() error { s.warn(running); return nil })
 	all.Go(func() error { return s.work(running) })
 	err := all.Wait()
 	if s.stop != nil {
@@ -306,8 +308,7 @@ func (s *side) standing() any {
 	now, _ := s.pair.Status()
 	return &Standing{
 		Side: now.Side.String(), Active: now.Active, Term: uint64(now.Term), Stands: now.Stands.String(),
-		InStep: now.Other && (now.Active && now.Stands == standby.Both || !now.Active && now.Stands == standby.In),
-		Other:  s.otherURL(), Heard: now.Other, Index: now.Last.Index, Waiting: now.Waiting,
+		InStep: inStep(now), Other: s.otherURL(), Heard: now.Other, Index: now.Last.Index, Waiting: now.Waiting,
 		Witness: s.config.Config.Standby.Witness, Answers: now.Witness,
 	}
 }

@@ -341,6 +341,22 @@ func (p *Pair) Switch() error {
 	return nil
 }
 
+// Lose has a side that is not active become so though it may lack something. With a
+// witness it takes its voice.
+func (p *Pair) Lose() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.m.Active():
+		return errors.New("this side is active already")
+	case p.m.Hears():
+		return errors.New("the other side is heard: they come to terms by themselves")
+	}
+	p.log.Warn("an operator has this side go on though it may lack something", "term", p.m.Term)
+	p.step(&standby.Lose{})
+	return nil
+}
+
 // outerTLS is for the outer line: what is said there is sealed with the pair's key.
 func (p *Pair) outerTLS() *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}

@@ -45,6 +45,9 @@ func (s *Server) handler() http.Handler {
 			answerJSON(w, http.StatusOK, append(protocol.AppendJSON(nil, give()), '\n'))
 		}))
 	}
+	for name, do := range s.config.Actions {
+		mux.Handle("POST /api/"+name, s.ours(s.allowed(s.action(do))))
+	}
 	api("worlds/{name}", http.HandlerFunc(s.world))
 	api("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, protocol.NotFound, "no such path: "+r.URL.Path)
@@ -54,6 +57,26 @@ func (s *Server) handler() http.Handler {
 		mux.Handle("GET /", s.ours(s.allowed(page(http.FileServerFS(s.config.Page)))))
 	}
 	return mux
+}
+
+// action does something, if it is not a page of another site that asks for it.
+func (s *Server) action(do func() error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		grant := grantOf(r)
+		switch {
+		case !s.mayUse(r):
+			s.metrics.refused.Of("origin").Inc()
+			refuse(w, http.StatusForbidden, protocol.Forbidden, "foreign origin; expected the broker's own page, one of broker.origins, or none")
+		case !grant.AllRobots() || !grant.Command:
+			refuse(w, http.StatusForbidden, protocol.Forbidden, "the token is not for commands to all robots")
+		default:
+			if err := do(); err != nil {
+				refuse(w, http.StatusConflict, protocol.Conflict, err.Error())
+				return
+			}
+			answerJSON(w, http.StatusOK, []byte("{}\n"))
+		}
+	})
 }
 
 func text(w http.ResponseWriter, status int, body string) {

@@ -60,7 +60,7 @@ func (c command) fullName() string { return strings.TrimPrefix(c.parent+" "+c.na
 func (p *program) commands() []command {
 	return []command{
 		p.demo(), p.serve(), p.initCommand(), p.sim(), p.replay(), p.view(),
-		p.watch(), p.send(), p.status(), p.top(),
+		p.watch(), p.send(), p.status(), p.top(), p.standby(),
 		p.record(), p.query(),
 		p.check(), p.bench(), p.help(), p.completion(), p.versionCommand(),
 	}
