@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,66 +91,142 @@ func (w *twins) standing(side int) (s bridge.Standing) {
 	return s
 }
 
-// TestPair kills the active side of a pair, again and again, while notifications
-// flow: the client goes on at the other side, and its one sequence goes on without
-// a gap, a double or a fault.
+// lose has the pair lose its active side in a way, and returns what makes it whole
+// again.
+func (w *twins) lose(way string, i int) (mend func()) {
+	w.t.Helper()
+	again := func() { w.sides[i] = startProcess(w.t, w.files[i]) }
+	switch way {
+	case "killed":
+		w.sides[i].Kill()
+		return again
+	case "ended":
+		w.sides[i].End()
+		return again
+	case "switched":
+		r, err := http.Post(w.sides[i].URL+"/api/standby/switch", "", nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if r.Body.Close(); r.StatusCode != http.StatusOK {
+			w.t.Fatalf("switch: %s", r.Status)
+		}
+		return func() {}
+	}
+	if err := w.sides[i].Signal(syscall.SIGSTOP); err != nil {
+		w.t.Fatal(err)
+	}
+	return func() {
+		if err := w.sides[i].Signal(syscall.SIGCONT); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// TestPair has a pair lose its active side, killed, ended, switched over or frozen,
+// while notifications flow: the program goes on at the other side, and its one
+// sequence goes on without a gap, a double or a fault. What comes in between of the
+// robot it is told of.
 func TestPair(t *testing.T) {
 	for _, witness := range []bool{true, false} {
 		t.Run(fmt.Sprintf("witness %v", witness), func(t *testing.T) {
 			w := newTwins(t, witness)
-			ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+			ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
 			defer cancel()
 			w.inStep(ctx)
 			urls := []string{"ws://" + w.listens[0] + "/ws", "ws://" + w.listens[1] + "/ws"}
-			c, err := callboard.Dial(ctx, callboard.Config{Brokers: urls, Client: "c1", BackoffMax: 200 * time.Millisecond})
+			c, err := callboard.Dial(ctx, callboard.Config{
+				Brokers: urls, Client: "c1", BackoffMax: 200 * time.Millisecond,
+				Choose: func(current string, _ []callboard.Broker) []string { // not the witness, which is a broker of the network, too
+					if current != "" {
+						return []string{current}
+					}
+					return urls
+				},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
 			subscribe(t, c, protocol.Subscription{ID: "a", Condition: "position.x > -1000"})
-			source, last, takeovers := "", uint64(0), 0
-			newest, told := 0.0, 0
-			killed := time.Time{}
-			for count := 0; takeovers < 4; {
-				select {
-				case e, ok := <-c.Events():
-					if !ok {
-						t.Fatalf("the client ended: %v", c.Err())
-					}
-					switch e := e.(type) {
-					case *callboard.Notification:
-						if source == "" {
-							source = e.Source
-						}
-						if e.Source != source || e.Seq != last+1+e.Skipped {
-							t.Fatalf("%s %d (skipped %d) after %s %d", e.Source, e.Seq, e.Skipped, source, last)
-						}
-						if e.Time <= newest {
-							t.Fatalf("the reading of %v after that of %v", e.Time, newest)
-						}
-						if last, newest = e.Seq, e.Time; !killed.IsZero() {
-							t.Logf("the first notification after %v", time.Since(killed))
-							killed = time.Time{}
-						}
-						if count++; count%100 == 0 {
-							takeovers++
-							i := w.inStep(ctx)
-							w.sides[i].Kill()
-							killed = time.Now()
-							w.sides[i] = startProcess(t, w.files[i])
-						}
-					case *callboard.Robot: // the session with it begins anew
-						told++
-					case *callboard.Gap, *callboard.Fault, *callboard.Failure:
-						t.Fatalf("unexpected %T %+v", e, e)
-					}
-				case <-ctx.Done():
-					t.Fatalf("after %d takeovers and %d notifications nothing comes any more", takeovers, last)
-				}
+			h := &program{t: t, c: c}
+			for _, way := range []string{"killed", "switched", "frozen", "ended", "killed", "frozen"} {
+				h.more(ctx, 20)
+				i := w.inStep(ctx)
+				began, mend := time.Now(), w.lose(way, i)
+				h.at(ctx, urls[1-i])
+				h.more(ctx, 1)
+				t.Logf("%s: side %d goes on after %v", way, 1-i, time.Since(began).Round(time.Millisecond))
+				mend()
 			}
-			if told < takeovers-1 {
-				t.Errorf("%d takeovers, and %d times it is told that the robot's readings begin anew", takeovers, told)
+			h.more(ctx, 20)
+			w.inStep(ctx)
+			if h.told < 4 {
+				t.Errorf("only %d times it is told that the robot's readings begin anew", h.told)
 			}
 		})
 	}
+}
+
+// program is what a program is told, which is checked.
+type program struct {
+	t      *testing.T
+	c      *callboard.Client
+	source string
+	last   uint64
+	newest float64
+	url    string // of the broker that it hangs on
+	told   int    // of the robot
+}
+
+// more waits for so many notifications.
+func (h *program) more(ctx context.Context, count int) {
+	h.t.Helper()
+	for count > 0 {
+		if h.next(ctx) {
+			count--
+		}
+	}
+}
+
+// at waits until the program hangs on a broker.
+func (h *program) at(ctx context.Context, url string) {
+	h.t.Helper()
+	for h.url != url {
+		h.next(ctx)
+	}
+}
+
+// next takes the next event. It reports whether that is a notification.
+func (h *program) next(ctx context.Context) bool {
+	h.t.Helper()
+	select {
+	case e, ok := <-h.c.Events():
+		if !ok {
+			h.t.Fatalf("the client ended: %v", h.c.Err())
+		}
+		switch e := e.(type) {
+		case *callboard.Notification:
+			if h.source == "" {
+				h.source = e.Source
+			}
+			if e.Source != h.source || e.Seq != h.last+1+e.Skipped {
+				h.t.Fatalf("%s %d (skipped %d) after %s %d", e.Source, e.Seq, e.Skipped, h.source, h.last)
+			}
+			if e.Time <= h.newest {
+				h.t.Fatalf("the reading of %v after that of %v", e.Time, h.newest)
+			}
+			h.last, h.newest = e.Seq, e.Time
+			return true
+		case *callboard.Attached:
+			h.url = e.URL
+		case *callboard.Robot: // the session with it begins anew
+			h.told++
+		case *callboard.Gap, *callboard.Fault, *callboard.Failure:
+			h.t.Fatalf("unexpected %T %+v", e, e)
+		}
+	case <-ctx.Done():
+		h.t.Fatalf("after %d notifications, at %s, nothing comes any more", h.last, h.url)
+	}
+	return false
 }

@@ -97,5 +97,5 @@ func (s *side) warn(ctx context.Context) {
 // inStep reports whether the other side can go on without this one, or this one
 // without the other.
 func inStep(now pair.Status) bool {
-	return now.Other && (now.Active && now.Stands == standby.Both || !now.Active && now.Stands == standby.In)
+	return now.Other && now.Fresh && (now.Active && now.Stands == standby.Both || !now.Active && now.Stands == standby.In)
 }

@@ -112,6 +112,15 @@ func (p *Process) Terminate() error {
 	return p.cmd.Wait()
 }
 
+// End ends the process as it should end, and waits for it.
+func (p *Process) End() {
+	p.cmd.Process.Signal(os.Interrupt)
+	p.cmd.Wait()
+}
+
+// Signal sends the process a signal.
+func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
+
 // FreeAddress returns an address that nothing listens on, of a loopback host of its
 // own: no other test takes its port meanwhile.
 func FreeAddress() (string, error) {

@@ -93,6 +93,7 @@ type Status struct {
 	Last    standby.Position
 	Waiting uint64 // batches whose outputs wait
 	Other   bool   // the other side is heard of
+	Fresh   bool   // and has heard this one, in step
 	Witness bool   // the witness answers
 	Stats   standby.Stats
 }
@@ -311,7 +312,7 @@ func (p *Pair) Status() (Status, <-chan struct{}) {
 	if s.Active {
 		s.Waiting = s.Last.Index - p.m.Released()
 	}
-	s.Other, s.Witness = p.m.Hears(), p.witness.isOpen()
+	s.Other, s.Fresh, s.Witness = p.m.Hears(), p.m.Fresh(), p.witness.isOpen()
 	return s, p.changed
 }
 

@@ -228,6 +228,10 @@ func (m *Machine) Active() bool { return m.active.on }
 // Hears reports whether the other side is heard of.
 func (m *Machine) Hears() bool { return m.other.life != 0 && !m.gone() }
 
+// Fresh reports whether, since this side was started, stood still or joined, a beat
+// of its own has come back from the other side, in step.
+func (m *Machine) Fresh() bool { return m.fresh }
+
 // Released returns the batch up to which the outputs of an active side may go.
 func (m *Machine) Released() uint64 { return m.active.released }
 

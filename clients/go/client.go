@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"callboard/subscribe/protocol"
@@ -58,7 +59,9 @@ type Client struct {
 
 	moves chan *move    // to Run
 	news  chan struct{} // cap 1: the roster has some
-	sided chan struct{} // cap 1: sides is another one
+	sided chan struct{} // cap 1: sides may be another one
+
+	listening atomic.Bool // to the side of a pair that the client does not hang on
 
 	cancel context.CancelFunc // of Dial's Run; nil without Dial
 }

@@ -202,6 +202,11 @@ func (r *roamer) lost(conn *connection, err error) error {
 	if r.attempt != nil {
 		return nil // which may save the day
 	}
+	if r.c.listening.Load() { // it will say so when it is active
+		r.waiting = true
+		r.retry.Reset(sideWait)
+		return nil
+	}
 	r.c.mu.Lock()
 	lived := time.Since(conn.attended)
 	r.c.mu.Unlock()

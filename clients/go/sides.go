@@ -26,6 +26,10 @@ func (s sides) others() []string {
 	return slices.DeleteFunc(slices.Clone(s.urls), func(url string) bool { return url == s.current })
 }
 
+// sideWait is how long a client that has lost one side of a pair waits for the
+// other, to which it listens, to be active before it looks for any broker.
+const sideWait = 500 * time.Millisecond
+
 // errOldTerm ends a connection with a side that does not know yet that it has been
 // replaced.
 var errOldTerm = errors.New("it is the side of a pair of brokers that was active before")
@@ -85,9 +89,15 @@ func (c *Client) watch(ctx context.Context) {
 			defer close(done)
 			c.listenAt(watching, now.others())
 		}()
-		select {
-		case <-c.sided:
-		case <-ctx.Done():
+		for same := true; same; {
+			select {
+			case <-c.sided:
+				c.mu.Lock()
+				same = slices.Equal(c.sides.others(), now.others())
+				c.mu.Unlock()
+			case <-ctx.Done():
+				same = false
+			}
 		}
 		stop()
 		<-done
@@ -142,13 +152,18 @@ func (c *Client) listen(ctx context.Context, url string) error {
 	hello := protocol.Hello{Op: protocol.OpHello, Token: c.config.Token, Standby: true, Term: c.terms[url]}
 	c.mu.Unlock()
 	conn.send(hello)
+	defer c.listening.Store(false)
 	for {
 		text, err := conn.read()
 		if err != nil {
 			return err
 		}
 		var m protocol.Active
-		if op, err := operation(text); err != nil || op != protocol.OpActive {
+		op, err := operation(text)
+		if err != nil {
+			return err
+		}
+		if c.listening.Store(true); op != protocol.OpActive {
 			continue // a newer broker may know more than this library
 		}
 		if err := json.Unmarshal(text, &m); err != nil {
