@@ -154,14 +154,19 @@ func TestPair(t *testing.T) {
 				h.more(ctx, 20)
 				i := w.inStep(ctx)
 				began, mend := time.Now(), w.lose(way, i)
-				h.at(ctx, urls[1-i])
-				h.more(ctx, 1)
-				t.Logf("%s: side %d goes on after %v", way, 1-i, time.Since(began).Round(time.Millisecond))
+				if h.at(ctx, urls[1-i], 3*time.Second) {
+					h.more(ctx, 1)
+					t.Logf("%s: side %d goes on after %v", way, 1-i, time.Since(began).Round(time.Millisecond))
+				} else if witness || way == "ended" {
+					t.Errorf("%s: side %d does not go on", way, 1-i)
+				} else { // it stood still itself meanwhile, and does not know
+					t.Logf("%s: side %d waits", way, 1-i)
+				}
 				mend()
 			}
 			h.more(ctx, 20)
 			w.inStep(ctx)
-			if h.told < 4 {
+			if h.told < 3 {
 				t.Errorf("only %d times it is told that the robot's readings begin anew", h.told)
 			}
 		})
@@ -189,12 +194,21 @@ func (h *program) more(ctx context.Context, count int) {
 	}
 }
 
-// at waits until the program hangs on a broker.
-func (h *program) at(ctx context.Context, url string) {
+// at waits until the program hangs on a broker, for a time. It reports whether it
+// does.
+func (h *program) at(ctx context.Context, url string, within time.Duration) bool {
 	h.t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	for h.url != url {
-		h.next(ctx)
+		select {
+		case e, ok := <-h.c.Events():
+			h.take(e, ok)
+		case <-ctx.Done():
+			return false
+		}
 	}
+	return true
 }
 
 // next takes the next event. It reports whether that is a notification.
@@ -202,31 +216,38 @@ func (h *program) next(ctx context.Context) bool {
 	h.t.Helper()
 	select {
 	case e, ok := <-h.c.Events():
-		if !ok {
-			h.t.Fatalf("the client ended: %v", h.c.Err())
-		}
-		switch e := e.(type) {
-		case *callboard.Notification:
-			if h.source == "" {
-				h.source = e.Source
-			}
-			if e.Source != h.source || e.Seq != h.last+1+e.Skipped {
-				h.t.Fatalf("%s %d (skipped %d) after %s %d", e.Source, e.Seq, e.Skipped, h.source, h.last)
-			}
-			if e.Time <= h.newest {
-				h.t.Fatalf("the reading of %v after that of %v", e.Time, h.newest)
-			}
-			h.last, h.newest = e.Seq, e.Time
-			return true
-		case *callboard.Attached:
-			h.url = e.URL
-		case *callboard.Robot: // the session with it begins anew
-			h.told++
-		case *callboard.Gap, *callboard.Fault, *callboard.Failure:
-			h.t.Fatalf("unexpected %T %+v", e, e)
-		}
+		return h.take(e, ok)
 	case <-ctx.Done():
 		h.t.Fatalf("after %d notifications, at %s, nothing comes any more", h.last, h.url)
+		return false
+	}
+}
+
+// take checks an event. It reports whether that is a notification.
+func (h *program) take(e callboard.Event, ok bool) bool {
+	h.t.Helper()
+	if !ok {
+		h.t.Fatalf("the client ended: %v", h.c.Err())
+	}
+	switch e := e.(type) {
+	case *callboard.Notification:
+		if h.source == "" {
+			h.source = e.Source
+		}
+		if e.Source != h.source || e.Seq != h.last+1+e.Skipped {
+			h.t.Fatalf("%s %d (skipped %d) after %s %d", e.Source, e.Seq, e.Skipped, h.source, h.last)
+		}
+		if e.Time <= h.newest {
+			h.t.Fatalf("the reading of %v after that of %v", e.Time, h.newest)
+		}
+		h.last, h.newest = e.Seq, e.Time
+		return true
+	case *callboard.Attached:
+		h.url = e.URL
+	case *callboard.Robot: // the session with it begins anew
+		h.told++
+	case *callboard.Gap, *callboard.Fault, *callboard.Failure:
+		h.t.Fatalf("unexpected %T %+v", e, e)
 	}
 	return false
 }

@@ -148,21 +148,15 @@ func (s *side) run(ctx context.Context) error {
 // leaveTime is how long a side that ends waits for the other one to be active.
 const leaveTime = 2 * time.Second
 
-// leave has the other side go on, if it can.
+// leave has the other side go on, if it can, which takes this side's voice.
 func (s *side) leave() {
 	if s.pair.Switch() != nil {
 		return
 	}
-	in := time.NewTimer(leaveTime)
-	defer in.Stop()
-	for {
-		now, changed := s.pair.Status()
-		if !now.Active {
-			return
-		}
-		select {
-		case <-changed:
-		case <-in.C:
+	looks := time.NewTicker(seconds(s.config.Config.Standby.Heartbeat) / 4)
+	defer looks.Stop()
+	for began := time.Now(); time.Since(began) < leaveTime; <-looks.C {
+		if now, _ := s.pair.Status(); !now.Active && now.Serves {
 			return
 		}
 	}

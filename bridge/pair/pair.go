@@ -94,6 +94,7 @@ type Status struct {
 	Waiting uint64 // batches whose outputs wait
 	Other   bool   // the other side is heard of
 	Fresh   bool   // and has heard this one, in step
+	Serves  bool   // the other side is active
 	Witness bool   // the witness answers
 	Stats   standby.Stats
 }
@@ -312,7 +313,7 @@ func (p *Pair) Status() (Status, <-chan struct{}) {
 	if s.Active {
 		s.Waiting = s.Last.Index - p.m.Released()
 	}
-	s.Other, s.Fresh, s.Witness = p.m.Hears(), p.m.Fresh(), p.witness.isOpen()
+	s.Other, s.Fresh, s.Serves, s.Witness = p.m.Hears(), p.m.Fresh(), p.m.OtherActive(), p.witness.isOpen()
 	return s, p.changed
 }
 

@@ -152,7 +152,7 @@ func (m *Machine) takeOver() {
 // voice (L3).
 func (m *Machine) lose() {
 	switch {
-	case m.active.on || m.Hears() && m.other.Active:
+	case m.active.on || m.OtherActive():
 	case m.cfg.Witness:
 		m.ask(LostStart, true)
 		m.claim.consent, m.Shown = true, m.claim.number

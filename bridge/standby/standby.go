@@ -228,6 +228,9 @@ func (m *Machine) Active() bool { return m.active.on }
 // Hears reports whether the other side is heard of.
 func (m *Machine) Hears() bool { return m.other.life != 0 && !m.gone() }
 
+// OtherActive reports whether the other side is heard of, and is active.
+func (m *Machine) OtherActive() bool { return m.Hears() && m.other.Active }
+
 // Fresh reports whether, since this side was started, stood still or joined, a beat
 // of its own has come back from the other side, in step.
 func (m *Machine) Fresh() bool { return m.fresh }

@@ -98,7 +98,7 @@ func sideCall(ctx context.Context, config callboard.Config, broker, method, path
 		return text, nil
 	}
 	var refused protocol.ErrorInfo
-	if answer.StatusCode == http.StatusNotFound {
+	if answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusMethodNotAllowed {
 		return nil, fmt.Errorf("broker %s is no side of a pair; expected one with [standby]", broker)
 	}
 	if json.Unmarshal(text, &refused) != nil || refused.Message == "" {
