@@ -262,13 +262,23 @@ func duration(seconds float64) overlay.Duration {
 	return overlay.Duration(seconds * float64(overlay.Second))
 }
 
+func queues(all []config.Queue) []overlay.QueueConfig {
+	out := make([]overlay.QueueConfig, len(all))
+	for i, q := range all {
+		out[i] = overlay.QueueConfig{Name: q.Name, Count: q.Count, Bytes: q.Bytes, Tries: q.Tries}
+	}
+	return out
+}
+
 func tokens(all []config.Token) []push.Token {
 	out := make([]push.Token, len(all))
 	for i, t := range all {
-		g := attach.Grant{Token: t.Name, Robots: t.Robots}
+		g := attach.Grant{Token: t.Name, Robots: t.Robots, Queues: t.Queues}
 		for _, may := range t.May {
 			g.Subscribe = g.Subscribe || may == config.MaySubscribe
 			g.Command = g.Command || may == config.MayCommand
+			g.Serve = g.Serve || may == config.MayServe
+			g.Request = g.Request || may == config.MayRequest
 		}
 		out[i] = push.Token{Secret: t.Secret, Grant: g}
 	}

@@ -108,13 +108,13 @@ func (g *gate) Connect(out attach.Outbox, remote string) uint64 {
 }
 
 // Disconnect implements attach.Broker.
-func (g *gate) Disconnect(conn uint64, goodbye bool) {
+func (g *gate) Disconnect(conn uint64, how attach.Ending) {
 	g.mu.Lock()
 	c := g.conns[conn]
 	delete(g.conns, conn)
 	g.mu.Unlock()
 	if c != nil && c.node != nil {
-		c.node.Disconnect(c.conn, goodbye)
+		c.node.Disconnect(c.conn, how)
 	}
 }
 
@@ -188,6 +188,14 @@ func (g *gate) Unsubscribe(ctx context.Context, conn uint64, m protocol.Unsubscr
 		return err
 	}
 	return n.Unsubscribe(ctx, c, m)
+}
+
+func (g *gate) Task(ctx context.Context, conn uint64, m any) error {
+	n, c, err := g.of(conn)
+	if err != nil {
+		return err
+	}
+	return n.Task(ctx, c, m)
 }
 
 func (g *gate) Ack(ctx context.Context, conn uint64, m protocol.Ack) error {

@@ -68,6 +68,8 @@ func (b *life) newNode(records []overlay.Record) (*node.Node, error) {
 			Memory:        c.Limits.Memory,
 			Disk:          c.Limits.Disk,
 			Inbox:         overlay.Limits{Count: c.Limits.Inbox.Count, Bytes: c.Limits.Inbox.Bytes, Keep: duration(c.Limits.Inbox.Seconds)},
+			Queues:        queues(c.Queues),
+			Neighbours:    len(c.Neighbours) > 0 || c.Adhoc != nil,
 		},
 		URL:      b.WebSocketURL(),
 		Coverage: b.config.Coverage,

@@ -28,16 +28,25 @@ type Broker interface {
 	// Unsubscribe is answered by a Reply in the outbox.
 	Unsubscribe(ctx context.Context, conn uint64, m protocol.Unsubscribe) error
 	Ack(ctx context.Context, conn uint64, m protocol.Ack) error
-	// Disconnect says that the connection has ended; nothing is enqueued for
-	// it any more, or it is dropped. After a goodbye the client does not come back:
-	// its session ends.
-	Disconnect(conn uint64, goodbye bool)
+	// Task does what a client says of tasks: a *protocol.Serve, *protocol.Unserve,
+	// *protocol.Request, *protocol.Cancel, *protocol.Done, or a *protocol.Command
+	// with a key. Its rights have been checked. Answers come in the outbox.
+	Task(ctx context.Context, conn uint64, m any) error
+	// Disconnect says that the connection has ended, and how; nothing is enqueued
+	// for it any more, or it is dropped.
+	Disconnect(conn uint64, how Ending)
 	// Command carries a command to a robot and returns its answer. The right to
 	// command the robot has been checked.
 	Command(ctx context.Context, grant Grant, m protocol.Command) (result any, err error)
 	// List returns what a List's reply and /api/robots, /api/brokers and
 	// /api/subscriptions carry: only what the grant lets be seen.
 	List(ctx context.Context, what string, grant Grant) (any, error)
+}
+
+// Ending says how a connection has ended, beside that it has.
+type Ending struct {
+	Closed  bool // the client has closed it by a close frame
+	Goodbye bool // and said that it does not come back: its session ends
 }
 
 // Outbox takes what the broker sends over one connection, in order. Its
@@ -131,6 +140,8 @@ type Conn interface {
 	Command(ctx context.Context, m protocol.Command, answer Answer) error
 	// List is the same for a list.
 	List(ctx context.Context, m protocol.List, answer Answer) error
+	// Task is the broker's: of a client's tasks.
+	Task(ctx context.Context, m any) error
 	// Send and Close are Outbox's.
 	Send(m any)
 	Close(code protocol.Code, reason string)

@@ -11,6 +11,9 @@ type Grant struct {
 	Robots    []string // path.Match patterns; nil means all robots
 	Subscribe bool
 	Command   bool
+	Queues    []string // path.Match patterns; nil means all queues
+	Serve     bool
+	Request   bool
 }
 
 // AllRobots reports whether the grant covers every robot.
@@ -18,11 +21,21 @@ func (g Grant) AllRobots() bool { return g.Robots == nil || slices.Contains(g.Ro
 
 // Allows reports whether the grant covers the robot.
 func (g Grant) Allows(robot string) bool {
-	if g.Robots == nil {
+	return matches(g.Robots, robot)
+}
+
+// AllQueues reports whether the grant covers every queue.
+func (g Grant) AllQueues() bool { return g.Queues == nil || slices.Contains(g.Queues, "*") }
+
+// AllowsQueue reports whether the grant covers the queue.
+func (g Grant) AllowsQueue(queue string) bool { return matches(g.Queues, queue) }
+
+func matches(patterns []string, name string) bool {
+	if patterns == nil {
 		return true
 	}
-	for _, p := range g.Robots {
-		if ok, err := path.Match(p, robot); err == nil && ok {
+	for _, p := range patterns {
+		if ok, err := path.Match(p, name); err == nil && ok {
 			return true
 		}
 	}

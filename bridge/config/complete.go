@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -34,7 +35,10 @@ func (c *Config) Complete() {
 			c.Tokens[i].Robots = []string{"*"}
 		}
 		if c.Tokens[i].May == nil {
-			c.Tokens[i].May = []string{MaySubscribe, MayCommand}
+			c.Tokens[i].May = slices.Clone(mays)
+		}
+		if c.Tokens[i].Queues == nil {
+			c.Tokens[i].Queues = []string{"*"}
 		}
 	}
 }

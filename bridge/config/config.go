@@ -19,6 +19,7 @@ type Config struct {
 	Zones      map[string][][2]float64 // polygons by name, m
 	Tokens     []Token
 	Standby    Standby
+	Queues     []Queue
 
 	source *source // where keys stand in the file; nil without one
 }
@@ -182,13 +183,24 @@ type Token struct {
 	SecretFile string
 	Secret     string   // what the file holds, without blanks around
 	Robots     []string // patterns; default ["*"]
-	May        []string // MaySubscribe, MayCommand; default both
+	May        []string // MaySubscribe, MayCommand, MayServe, MayRequest; default all
+	Queues     []string // patterns; default ["*"]
+}
+
+// Queue is one [[queue]]: it lives at this broker, with or without servers.
+type Queue struct {
+	Name  string
+	Count int // tasks that wait; default 10,000
+	Bytes int // of their bodies; default 64 MiB
+	Tries int // how often a task may come back from servers; default 3
 }
 
 // What a token may.
 const (
 	MaySubscribe = "subscribe"
 	MayCommand   = "command"
+	MayServe     = "serve"
+	MayRequest   = "request"
 )
 
 // Default returns a configuration with the limits and broker settings that do

@@ -77,7 +77,16 @@ dock = [[0, 0], [2, 0], [2, 1], [0, 1]]
 name = "lab"
 secret_file = "lab.token"
 robots = ["r*"]
-may = ["subscribe", "command"]
+may = ["subscribe", "command", "serve"]
+queues = ["docks", "r*"]
+
+[[queue]]
+name = "docks"
+count = 500
+[[queue]]
+name = "pictures"
+bytes = 1000000
+tries = 1
 `
 
 const swarm = `driver ( name "stage" plugin "stageplugin" provides [ "6660:simulation:2" ] worldfile "worlds/arena.world" )
@@ -127,7 +136,8 @@ func TestExample(t *testing.T) {
 		Gateway:    Gateway{Listen: "127.0.0.1:7000"},
 		Standby:    Standby{Heartbeat: 0.01},
 		Zones:      map[string][][2]float64{"dock": {{0, 0}, {2, 0}, {2, 1}, {0, 1}}},
-		Tokens:     []Token{{Name: "lab", SecretFile: in("lab.token"), Secret: "s3cret", Robots: []string{"r*"}, May: []string{"subscribe", "command"}}},
+		Tokens:     []Token{{Name: "lab", SecretFile: in("lab.token"), Secret: "s3cret", Robots: []string{"r*"}, May: []string{"subscribe", "command", "serve"}, Queues: []string{"docks", "r*"}}},
+		Queues:     []Queue{{"docks", 500, 64 << 20, 3}, {"pictures", 10_000, 1_000_000, 1}},
 	}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -172,7 +182,7 @@ secret_file = "lab.token"
 	for _, p := range [][2]string{{"localhost:6665", "port-6665"}, {"[::1]:7000", "port-7000"}, {"lab:6665", "lab:6665"}} {
 		want.Players = append(want.Players, Player{Address: p[0], Robot: p[1], Devices: []string{"*"}})
 	}
-	want.Tokens = []Token{{Name: "x", SecretFile: filepath.Join(dir, "lab.token"), Secret: "s3cret", Robots: []string{"*"}, May: []string{"subscribe", "command"}}}
+	want.Tokens = []Token{{Name: "x", SecretFile: filepath.Join(dir, "lab.token"), Secret: "s3cret", Robots: []string{"*"}, May: []string{"subscribe", "command", "serve", "request"}, Queues: []string{"*"}}}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -212,7 +222,7 @@ devices = "laser:0"
 7:1: player[0].adress: unknown key; expected perhaps address
 9:1: player[1].address: "localhost" is no address; expected HOST:PORT
 10:1: player[1].devices: is the string "laser:0"; expected an array of strings, such as ["r*"]
-11:1: nonsense: unknown key; expected one of adhoc, beacon, broker, gateway, limits, neighbour, player, registry, segment, standby, tls, token or zones`},
+11:1: nonsense: unknown key; expected one of adhoc, beacon, broker, gateway, limits, neighbour, player, queue, registry, segment, standby, tls, token or zones`},
 		{"syntax", "[broker]\nid = \n", `2:6: broker.id: expected value but found '\n' instead; expected TOML 1.0`},
 		{"key twice", "[broker]\nid = \"a\"\nid = \"b\"\n", `3:10: broker.id: Key 'broker.id' has already been defined; expected TOML 1.0`},
 		{"not UTF-8", "[broker]\nid = \"\xff\"\n", `2:7: not UTF-8; expected TOML, which is always UTF-8`},
@@ -246,6 +256,12 @@ devices = "laser:0"
 4:1: limits.clients: is 0; expected 1 to 10000000 clients
 5:1: limits.connections: is the string "many"; expected an integer
 6:1: limits.subscription_bytes: is 1; expected 1024 to 67108864 bytes`},
+		{"queues", "[[queue]]\ncount = 0\n[[queue]]\nname = \"a\"\nbytes = \"1MB\"\n[[queue]]\nname = \"a\"\ntries = 5000\nlimit = 1", `1:1: queue[0].name: is missing; expected a name
+2:1: queue[0].count: is 0; expected 1 to 10000000 tasks
+5:1: queue[1].bytes: is the string "1MB"; expected an integer
+7:1: queue[2].name: "a" is used twice; expected a name of its own (the other is queue[1])
+8:1: queue[2].tries: is 5000; expected 1 to 1000 times
+9:1: queue[2].limit: unknown key; expected one of bytes, count, name or tries`},
 		{"segments", "[[segment]]\ngroup = \"10.0.0.1:5\"\nrate = \"200\"\ndatagram = 100\n[[segment]]\ninterface = \"eth0\"\nrate = \"1kbit\"\n[[segment]]\ninterface = \"eth1\"\nspeed = 1", `1:1: segment[0].interface: is missing; expected a network interface's name, such as "eth0"
 2:1: segment[0].group: "10.0.0.1:5" is no IPv4 multicast address with a port; expected one such as 239.255.67.66:8803
 3:1: segment[0].rate: is the string "200"; expected bits per second, as "200Mbit"
@@ -394,7 +410,7 @@ name = "c"
 secret_file = "nosuch.token"`, `1:1: token[0].name: is missing; expected a name
 1:1: token[0].secret_file: is missing; expected a file that holds the secret
 5:1: token[1].robots: is empty; expected at least one, or leave the key out
-6:8: token[1].may[0]: "everything" is nothing that a token may; expected subscribe or command
+6:8: token[1].may[0]: "everything" is nothing that a token may; expected one of subscribe, command, serve, request
 8:1: token[2].name: "a" is used twice; expected a name of its own (the other is token[1])
 9:1: token[2].secret_file: holds the same secret as that of token[1]; expected one of its own
 10:11: token[2].robots[0]: "[" is no pattern; expected one of path.Match, such as r* or r[0-9]

@@ -213,6 +213,14 @@ func (r *reader) document(t *table, c *Config) {
 	})
 	t.sub("gateway", func(t *table) { t.text("listen", &c.Gateway.Listen) })
 	t.sub("zones", func(t *table) { c.Zones = r.zones(t) })
+	t.each("queue", func(t *table) {
+		q := Queue{Count: 10_000, Bytes: 64 << 20, Tries: 3}
+		t.text("name", &q.Name)
+		t.integer("count", &q.Count)
+		t.integer("bytes", &q.Bytes)
+		t.integer("tries", &q.Tries)
+		c.Queues = append(c.Queues, q)
+	})
 	t.each("token", func(t *table) { c.Tokens = append(c.Tokens, r.token(t)) })
 }
 
@@ -280,6 +288,7 @@ func (r *reader) token(t *table) Token {
 	t.filePath("secret_file", &k.SecretFile)
 	t.texts("robots", &k.Robots)
 	t.texts("may", &k.May)
+	t.texts("queues", &k.Queues)
 	if k.SecretFile != "" {
 		k.Secret = r.secret(join(t.path, "secret_file"), k.SecretFile, "the secret")
 	}

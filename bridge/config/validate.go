@@ -41,6 +41,7 @@ func (c *Config) Validate() problem.List {
 	k.zones()
 	k.tokens()
 	k.standby()
+	k.queues()
 	return k.problems
 }
 
@@ -390,11 +391,43 @@ func (k *checks) tokens() {
 		secrets[t.Secret] = key
 		k.each(key+".robots", t.Robots, patternProblem)
 		k.each(key+".may", t.May, func(may string) string {
-			if may == MaySubscribe || may == MayCommand {
+			if slices.Contains(mays, may) {
 				return ""
 			}
-			return fmt.Sprintf("%q is nothing that a token may; expected %s or %s", may, MaySubscribe, MayCommand)
+			return fmt.Sprintf("%q is nothing that a token may; expected one of %s", may, strings.Join(mays, ", "))
 		})
+		k.each(key+".queues", t.Queues, patternProblem)
+	}
+}
+
+// mays are all that a token may.
+var mays = []string{MaySubscribe, MayCommand, MayServe, MayRequest}
+
+const (
+	maxQueueName = 200 // characters
+	maxQueues    = 10_000
+	maxTries     = 1000
+)
+
+func (k *checks) queues() {
+	names := map[string]string{}
+	if n := len(k.c.Queues); n > maxQueues {
+		k.say(element("queue", maxQueues), fmt.Sprintf("is one of %d queues; expected up to %d", n, maxQueues))
+	}
+	for i, q := range k.c.Queues {
+		key := element("queue", i)
+		switch other, twice := names[q.Name]; {
+		case q.Name == "":
+			k.say(key+".name", "is missing; expected a name")
+		case utf8.RuneCountInString(q.Name) > maxQueueName || !utf8.ValidString(q.Name) || strings.ContainsFunc(q.Name, unicode.IsControl):
+			k.say(key+".name", fmt.Sprintf("%q is no name for a queue; expected up to %d characters of text without control characters", problem.Short(q.Name), maxQueueName))
+		case twice:
+			k.say(key+".name", fmt.Sprintf("%q is used twice; expected a name of its own (the other is %s)", q.Name, other))
+		}
+		names[q.Name] = key
+		k.within(key+".count", q.Count, 1, 10_000_000, "tasks")
+		k.within64(key+".bytes", int64(q.Bytes), 1, 1<<40, "bytes")
+		k.within(key+".tries", q.Tries, 1, maxTries, "times")
 	}
 }
 

@@ -225,7 +225,7 @@ func (b *board) Run(ctx context.Context) error {
 	var conn uint64
 	defer func() {
 		if conn != 0 {
-			b.broker.Disconnect(conn, false)
+			b.broker.Disconnect(conn, attach.Ending{Closed: true})
 		}
 	}()
 	for {
@@ -236,7 +236,7 @@ func (b *board) Run(ctx context.Context) error {
 		}
 		jobs, acks, lost := b.take()
 		if lost {
-			b.broker.Disconnect(conn, false)
+			b.broker.Disconnect(conn, attach.Ending{Closed: true})
 			conn = 0
 		}
 		for _, j := range jobs {

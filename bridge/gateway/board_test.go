@@ -75,7 +75,7 @@ func (a *asked) Ack(_ context.Context, _ uint64, m protocol.Ack) error {
 	return nil
 }
 
-func (a *asked) Disconnect(uint64, bool) { a.note("disconnect", nil) }
+func (a *asked) Disconnect(uint64, attach.Ending) { a.note("disconnect", nil) }
 
 func (a *asked) expect(t *testing.T, want string) {
 	t.Helper()
@@ -215,7 +215,7 @@ func TestConditionOfAProgram(t *testing.T) {
 	const condition = "laser.min < 1 and prev.position.x > 0"
 	request := golden(t, capture, true, player.Request, iface.ReqBlackboardSubscribeToKey)[0]
 	p.send(with(t, request, &iface.BlackboardEntry{Key: condition + "\x00", Group: "callboard\x00"}))
-	broker.expect(t, `hello {"Token":"","Robots":null,"Subscribe":true,"Command":false}`)
+	broker.expect(t, `hello {"Token":"","Robots":null,"Subscribe":true,"Command":false,"Queues":null,"Serve":false,"Request":false}`)
 	broker.expect(t, `subscribe {"id":"k1","condition":"laser.min \u003c 1 and prev.position.x \u003e 0","robots":["r0"],"trigger":"rising","select":{"laser.min":"laser.min","prev.position.x":"prev.position.x"}}`)
 	entry := iface.BlackboardEntry{Key: condition + "\x00", Group: "callboard\x00", Type: 2, Subtype: 1, Data: []byte{0}}
 	same := func(got, like []byte, e *iface.BlackboardEntry) {

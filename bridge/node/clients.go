@@ -19,8 +19,8 @@ func (n *Node) Connect(out attach.Outbox, remote string) uint64 {
 }
 
 // Disconnect says that the connection has ended.
-func (n *Node) Disconnect(c uint64, goodbye bool) {
-	n.queue.must(item{in: &overlay.Disconnected{Conn: overlay.Conn(c), Goodbye: goodbye}})
+func (n *Node) Disconnect(c uint64, how attach.Ending) {
+	n.queue.must(item{in: &overlay.Disconnected{Conn: overlay.Conn(c), Closed: how.Closed, Goodbye: how.Goodbye}})
 	n.conns.Delete(overlay.Conn(c))
 }
 
@@ -30,7 +30,7 @@ func (n *Node) Hello(ctx context.Context, c uint64, m protocol.Hello, grant atta
 		found.grant = grant
 	}
 	in := &overlay.Hello{
-		Conn: overlay.Conn(c), Client: m.Client, Owner: grant.Token, Allowed: seen(grant), Attachment: m.Attachment, Session: m.Session, Num: m.Num, Window: m.Window, Away: m.Away,
+		Conn: overlay.Conn(c), Client: m.Client, Owner: grant.Token, Allowed: seen(grant), Attachment: m.Attachment, Session: m.Session, Num: m.Num, Window: m.Window, Away: m.Away, Tasks: m.Tasks,
 	}
 	if n.terms != nil {
 		in.Foreign = !n.terms.Served(m.Term)
@@ -113,6 +113,9 @@ func (n *Node) Unsubscribe(ctx context.Context, c uint64, m protocol.Unsubscribe
 
 // Ack takes an acknowledgement.
 func (n *Node) Ack(ctx context.Context, c uint64, m protocol.Ack) error {
+	if m.Key != "" {
+		return n.queue.post(ctx, item{in: &overlay.AckTask{Conn: overlay.Conn(c), Key: m.Key}})
+	}
 	return n.queue.post(ctx, item{in: &overlay.Ack{Conn: overlay.Conn(c), Source: m.Source, Num: m.Num}})
 }
 

@@ -214,7 +214,7 @@ func TestEndsWhileInstalled(t *testing.T) {
 		return c
 	}
 	n.stepping.Lock()
-	n.Disconnect(subscribe("", "laser.min < 99"), false) // without an id its session ends with it
+	n.Disconnect(subscribe("", "laser.min < 99"), attach.Ending{}) // without an id its session ends with it
 	n.work(n.queue.take(nil))
 	n.stepping.Unlock()
 	subscribe("c", "laser.min < 100")

@@ -62,6 +62,7 @@ type Broker struct {
 	Sessions      []Session   `json:"sessions"` // of clients that hang on it, or did last; up to 1,000; under a token for some robots its own, and so the counts of clients
 	Routes        []Route     `json:"routes"`   // up to 1,000; likewise
 	RouteCount    int         `json:"route_count"`
+	Queues        []Queue     `json:"queues"` // that live there, as far as the token allows them
 }
 
 // OtherBroker is another broker of the network that did not tell of itself.
@@ -318,6 +319,7 @@ func (n *Node) listBroker(ctx context.Context, grant attach.Grant) (Broker, []ov
 	if err := n.ask(ctx, func() {
 		stats, b.Source, states, b.RouteCount = n.broker.Stats(), n.broker.Source(), n.broker.LinkStates(), n.broker.RouteCount()
 		clients, routes = n.broker.Clients(), n.broker.Routes()
+		b.Queues = queues(n.broker.Queues(), grant.AllowsQueue)
 	}); err != nil {
 		return b, nil, err
 	}

@@ -65,7 +65,7 @@ var (
 func (n *Node) measure(to *metric.Set) {
 	n.dropped = to.Counter("callboard_node_readings_dropped_total", "Matched readings dropped because the broker's queue was full.")
 	to.Func("callboard_node_queue_length", "Inputs that wait for the broker's goroutine.", func() float64 { return float64(n.queue.length()) })
-	families := []*metric.Family{overlayLost, overlayGaveWay, overlayRefused}
+	families := append([]*metric.Family{overlayLost, overlayGaveWay, overlayRefused}, taskFamilies...)
 	for _, f := range overlayFigures {
 		families = append(families, f.family)
 	}
@@ -78,9 +78,12 @@ func (n *Node) figures(to *metric.Scrape) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	var stats overlay.Stats
-	if err := n.ask(ctx, func() { stats = n.broker.Stats() }); err != nil {
+	var tasks overlay.TaskInfo
+	var queues []overlay.QueueInfo
+	if err := n.ask(ctx, func() { stats, tasks, queues = n.broker.Stats(), n.broker.Tasks(), n.broker.Queues() }); err != nil {
 		return
 	}
+	giveTasks(to, &tasks, queues)
 	for _, f := range overlayFigures {
 		to.Give(f.family, f.value(&stats))
 	}

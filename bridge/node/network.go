@@ -24,7 +24,8 @@ const (
 type question struct {
 	Command *protocol.Command `json:"command,omitempty"`
 	List    string            `json:"list,omitempty"`
-	Robots  []string          `json:"robots"` // what the asker's token allows; null: all
+	Robots  []string          `json:"robots"`           // what the asker's token allows; null: all
+	Queues  []string          `json:"queues,omitempty"` // likewise
 	Token   string            `json:"token,omitempty"`
 }
 
@@ -125,7 +126,7 @@ func (n *Node) answer(ctx context.Context, body []byte) ([]byte, error) {
 		result, err := n.robots.Command(ctx, *q.Command)
 		return protocol.Object(result), err
 	}
-	list, err := n.listHere(ctx, q.List, attach.Grant{Robots: q.Robots, Token: q.Token})
+	list, err := n.listHere(ctx, q.List, attach.Grant{Robots: q.Robots, Token: q.Token, Queues: q.Queues})
 	return protocol.AppendJSON(nil, list), err
 }
 
@@ -177,7 +178,7 @@ func listElsewhere[T any](ctx context.Context, n *Node, what string, grant attac
 		go func() {
 			a := answer{from: id}
 			var body json.RawMessage
-			if body, a.err = n.askBroker(within, id, "", question{List: what, Robots: grant.Robots, Token: grant.Token}); a.err == nil {
+			if body, a.err = n.askBroker(within, id, "", question{List: what, Robots: grant.Robots, Token: grant.Token, Queues: grant.Queues}); a.err == nil {
 				a.err = json.Unmarshal(body, &a.list)
 			}
 			answers <- a

@@ -505,6 +505,8 @@ func (n *Node) do(out overlay.Output, now bool) {
 		n.prepareInstall(o)
 	case *overlay.Uninstall:
 		n.uninstall(o.Handle)
+	case *overlay.Execute:
+		n.execute(o)
 	default:
 		panic(fmt.Sprintf("node: the overlay gave a %T", out))
 	}

@@ -89,6 +89,8 @@ func (b *step) counted(m Message) bool {
 		}
 	case *LinkState:
 		c.number(m.Number)
+	case *QueuesMessage:
+		c.number(m.Number)
 	case *BulletinMessage:
 		c.stamp(m.Stamp)
 		c.number(m.From, m.Version, m.StatesVersion)
@@ -140,6 +142,12 @@ func (c *counters) body(m RegistryMessage) {
 	case *Robots:
 		c.number(m.From, m.Version)
 		c.availability(m.Robots)
+	case *TaskRequest:
+		c.number(m.Attachment)
+	case *TaskPoll:
+		c.number(m.Attachment)
+	case *TaskServing:
+		c.number(m.Attachment, m.Number)
 	case *Told:
 		c.session(m.Session)
 		c.number(m.Attachment)
@@ -186,6 +194,8 @@ func (b *step) countedRecord(r Record) bool {
 		c.number(r.From, r.To)
 	case *PassedRecord:
 		c.number(r.From, r.To)
+	case *TaskRecord:
+		c.number(r.Number, r.Attachment)
 	}
 	return c.max <= b.highest()
 }

@@ -125,6 +125,9 @@ func (b *edge) readHello(h *Hello) (birth Session, nums []resumed, refusal *prot
 	if h.Away != nil && (len(*h.Away) > maxAway || slices.ContainsFunc(*h.Away, func(name string) bool { return len(name) > maxWord })) {
 		return bad("away lists %d robots; expected up to %d, of names up to %d bytes", len(*h.Away), maxAway, maxWord)
 	}
+	if wrong := checkTasks(h.Tasks); wrong != "" {
+		return bad("%s", wrong)
+	}
 	if len(h.Num) > maxSources {
 		return bad("num lists %d sources; expected up to %d", len(h.Num), maxSources)
 	}

@@ -115,6 +115,15 @@ func (b *edge) attached(c Conn, id string) *session {
 	return nil
 }
 
+// clientOn returns who has said hello on a connection.
+func (b *edge) clientOn(c Conn) (client string, attachment uint64, anonymous, ok bool) {
+	conn := b.conns[c]
+	if conn == nil {
+		return "", 0, false, false
+	}
+	return conn.session.client, conn.session.epoch.Attachment, conn.session.anonymous, true
+}
+
 // Subscription returns a subscription of the client on conn, to merge an update with.
 func (b *Broker) Subscription(c Conn, id string) (*Subscription, bool) {
 	if conn := b.edge.conns[c]; conn != nil {

@@ -14,6 +14,7 @@ import (
 func TestFiles(t *testing.T) {
 	parts := map[string]string{ // to the files of which part the type's methods belong
 		"edge": "edge", "source": "source", "network": "network", "registry": "registry", "directory": "registry", "central": "registry", "flooded": "registry",
+		"taskHome": "tasks", "taskEdge": "tasks", "queueDirectory": "tasks",
 	}
 	names, err := filepath.Glob("*.go")
 	if err != nil {

@@ -52,6 +52,7 @@ type Hello struct {
 	Away          *[]string         // robots that it was told are away; nil: it does not say
 	Window        *uint64           // of notifications, if the client asks for a smaller one than the broker's
 	Refused       []protocol.Error  // those listed that did not compile: told after welcome; they do not go on
+	Tasks         []string          // keys whose answers it waits for, and words of tasks that it has in hand
 	Foreign       bool              // a broker with this one's id has served it, and this one does not know all that it gave: what is numbered here ends by a gap
 }
 
@@ -88,6 +89,7 @@ type Ack struct {
 type Disconnected struct {
 	Conn    Conn
 	Goodbye bool // the client has said that it does not come back: its session ends
+	Closed  bool // by a close frame: servers of tasks give back what they have in hand
 }
 
 // Advertise registers a robot that this broker reads, or what is newly known

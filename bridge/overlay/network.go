@@ -7,6 +7,7 @@ type network struct {
 	edge     networkToEdge
 	source   networkToSource
 	registry networkToRegistry
+	tasks    networkToTasks
 
 	topology  topology
 	routes    map[Key]*route
@@ -66,5 +67,7 @@ func (b *network) onRegistry(from BrokerID, body RegistryMessage) {
 		b.edge.onRobots(from, m)
 	case *Told:
 		b.edge.onTold(m)
+	default:
+		b.tasks.take(from, body)
 	}
 }

@@ -140,6 +140,8 @@ func (b *network) take(from BrokerID, m Message) {
 		}
 	case *LinkState:
 		b.learn(m, from)
+	case *QueuesMessage:
+		b.tasks.hear(from, m)
 	case *BulletinMessage, *KnownMessage:
 		b.registry.hear(from, m)
 	case *RoutedMessage:

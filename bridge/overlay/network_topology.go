@@ -56,6 +56,7 @@ func (b *network) linkUp(in *LinkUp) {
 		}
 	}
 	b.registry.linkUp(in.Neighbour)
+	b.tasks.linkUp(in.Neighbour)
 	if in.Foreign {
 		b.source.linkForeign(in.Neighbour)
 	}
@@ -215,6 +216,25 @@ func (b *network) announce() {
 
 // knows reports whether something is known of a broker's links.
 func (b *network) knows(id BrokerID) bool { return b.topology.states[id] != nil }
+
+// heardOf is when a broker was in reach last, or told of its links.
+func (b *network) heardOf(id BrokerID) Instant {
+	if s := b.topology.states[id]; s != nil {
+		return s.heard
+	}
+	return 0
+}
+
+// others lists all other brokers that are known, in reach or not.
+func (b *network) others() []BrokerID {
+	all := make([]BrokerID, 0, len(b.topology.states))
+	for _, id := range sortedKeys(b.topology.states) {
+		if id != b.cfg.ID {
+			all = append(all, id)
+		}
+	}
+	return all
+}
 
 // forgetBrokers forgets brokers that have been out of reach for the session time.
 func (b *network) forgetBrokers() {

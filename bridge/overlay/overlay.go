@@ -31,6 +31,8 @@ type Config struct {
 	SetBytes      int                  // of the texts of a client's subscriptions; default 1 MiB
 	Memory        int64                // bytes of all that is kept, about; default 2 GiB
 	Disk          int64                // bytes of what of it is stored, about; default 8 GB
+	Queues        []QueueConfig        // that live here, with or without servers
+	Neighbours    bool                 // it is to have some: no queue begins here before they have had the time to say which there are
 	ReplayBytes   int                  // of notifications that a replay message carries, about; default ReplayBytes
 }
 
@@ -85,6 +87,7 @@ type Broker struct {
 	source   *source
 	network  *network
 	registry brokersRegistry
+	tasks    *tasks
 	strained Instant // until when nothing more can give way
 }
 
@@ -141,6 +144,8 @@ func New(cfg Config) (*Broker, error) {
 	b.edge.source, b.edge.network, b.edge.registry = b.source, b.network, b.registry
 	b.source.edge, b.source.network, b.source.registry = b.edge, b.network, b.registry
 	b.network.edge, b.network.source, b.network.registry = b.edge, b.source, b.registry
+	b.tasks = newTasks(s, b.edge, b.source, b.network, b.registry)
+	b.network.tasks = b.tasks
 	return b, nil
 }
 
@@ -176,6 +181,9 @@ func (c *Config) complete() error {
 		if *d.value == 0 {
 			*d.value = d.def
 		}
+	}
+	if err := c.completeQueues(); err != nil {
+		return err
 	}
 	for _, d := range []struct {
 		value *int64
@@ -230,11 +238,13 @@ func (b *Broker) Step(now Instant, in Input) {
 	b.relieve()
 	if b.network.rerouted {
 		b.network.rerouted = false
+		b.tasks.directory.moved()
 		b.network.failCalls()
 		b.edge.watchAgain()
 	}
 	b.source.tellNews()
 	b.registry.endStep()
+	b.tasks.endStep()
 	b.edge.renewAll()
 	b.network.flush()
 }
@@ -247,6 +257,7 @@ func (b *Broker) do(in Input) {
 		b.edge.ack(in)
 	case *Hello:
 		b.edge.hello(in)
+		b.tasks.edge.hello(in)
 	case *Subscribe:
 		b.edge.subscribe(in)
 	case *Update:
@@ -254,6 +265,7 @@ func (b *Broker) do(in Input) {
 	case *Unsubscribe:
 		b.edge.unsubscribe(in)
 	case *Disconnected:
+		b.tasks.edge.disconnected(in.Conn, in.Closed || in.Goodbye)
 		b.edge.disconnected(in)
 	case *Installed:
 		b.source.installed(in)
@@ -277,6 +289,8 @@ func (b *Broker) do(in Input) {
 		b.network.linkDown(in)
 	case *LinkCost:
 		b.network.linkCost(in)
+	default:
+		b.tasks.do(in)
 	}
 }
 
@@ -294,7 +308,7 @@ func (b *Broker) Outputs() []Output {
 
 // Deadline is when the next Tick is due.
 func (b *Broker) Deadline() Instant {
-	return min(b.period, b.source.due(), b.registry.due())
+	return min(b.period, b.source.due(), b.registry.due(), b.tasks.due())
 }
 
 // passTime does what a period asks for, once in each.
@@ -340,4 +354,5 @@ func (b *Broker) passTime() {
 		b.network.announce()
 		b.network.forgetCalls()
 	}
+	b.tasks.pass()
 }

@@ -179,6 +179,41 @@ type networkToRegistry interface {
 	readerOf(robot string) (at BrokerID, known bool)
 }
 
+// networkToTasks is what other brokers say of tasks, or this one.
+type networkToTasks interface {
+	take(BrokerID, RegistryMessage)
+	hear(BrokerID, *QueuesMessage)
+	linkUp(BrokerID)
+}
+
+// tasksToNetwork is what tasks ask of the network.
+type tasksToNetwork interface {
+	route(BrokerID, RegistryMessage)
+	routeFor(from, to BrokerID, body RegistryMessage)
+	tell(BrokerID, Message)
+	neighbours() []BrokerID
+	reachable() []BrokerID
+	reaches(BrokerID) bool
+	knows(BrokerID) bool
+	heardOf(BrokerID) Instant
+	others() []BrokerID
+}
+
+// tasksToEdge is what they ask of the edge: who has said hello on a connection.
+type tasksToEdge interface {
+	clientOn(Conn) (client string, attachment uint64, anonymous, ok bool)
+}
+
+// tasksToRegistry is what they ask of the registry: who reads a robot.
+type tasksToRegistry interface {
+	whereIs(robot string) (to BrokerID, passesOn bool)
+	readerOf(robot string) (at BrokerID, known bool)
+	answeredFrom(robot string, from BrokerID, found bool) (elsewhere bool)
+}
+
+// tasksToSource is what they ask of the source: whether it reads a robot.
+type tasksToSource interface{ readsRobot(string) bool }
+
 // registryToNetwork is what it says to others.
 type registryToNetwork interface {
 	route(BrokerID, RegistryMessage)

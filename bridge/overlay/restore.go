@@ -83,6 +83,8 @@ func (b *Broker) restore(records []Record) {
 			if s := b.edge.sessions[r.Client]; s != nil {
 				s.restoreTold(r)
 			}
+		case *TaskRecord, *TaskHeldRecord, *TaskAnsweredRecord, *TaskEndedRecord:
+			b.tasks.home.restore(r)
 		}
 	}
 	clear(b.out)
@@ -227,4 +229,5 @@ func (b *Broker) start(lost bool) {
 			}
 		}
 	}
+	b.tasks.home.start()
 }

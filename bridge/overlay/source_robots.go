@@ -188,6 +188,12 @@ func (b *source) tellWatchers() {
 	}
 }
 
+// readsRobot reports whether a robot of that name is read here, and in force.
+func (b *source) readsRobot(name string) bool {
+	r := b.robots.named[name]
+	return r != nil && !r.refused
+}
+
 // registration is what the registry is told of this broker's robots, or only
 // that it lives.
 func (b *source) registration(whole bool) *Register {

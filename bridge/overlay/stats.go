@@ -46,7 +46,7 @@ type Stats struct {
 
 // MessageCounts counts messages to neighbours, by kind.
 type MessageCounts struct {
-	Subscribe, Refresh, Head, Unsubscribe, Gone, Notify, Fetch, Replay, Event, Broken, LinkState, Bulletin, Known, Routed uint64
+	Subscribe, Refresh, Head, Unsubscribe, Gone, Notify, Fetch, Replay, Event, Broken, LinkState, Bulletin, Known, Queues, Routed uint64
 }
 
 func (s *Stats) count(m Message) {
@@ -78,6 +78,8 @@ func (s *Stats) count(m Message) {
 		c.Bulletin++
 	case *KnownMessage:
 		c.Known++
+	case *QueuesMessage:
+		c.Queues++
 	case *RoutedMessage:
 		c.Routed++
 	}

@@ -131,6 +131,38 @@ func (s *session) Ack(ctx context.Context, m protocol.Ack) error {
 	return s.server.config.Broker.Ack(ctx, s.conn, m)
 }
 
+// Task does what the client says of tasks.
+func (s *session) Task(ctx context.Context, m any) error {
+	var problem error
+	switch m := m.(type) {
+	case *protocol.Serve:
+		problem = s.mayUse(protocol.OpServe, m.Queue, func(g *attach.Grant) bool { return g.Serve })
+	case *protocol.Unserve:
+		problem = s.may(protocol.OpUnserve, nil)
+	case *protocol.Request:
+		problem = s.mayUse(protocol.OpRequest, m.Queue, func(g *attach.Grant) bool { return g.Request })
+	case *protocol.Cancel:
+		problem = s.may(protocol.OpCancel, nil)
+	case *protocol.Done:
+		problem = s.may(protocol.OpDone, func(g *attach.Grant) bool { return g.Serve })
+	}
+	if problem != nil {
+		return problem
+	}
+	return s.server.config.Broker.Task(ctx, s.conn, m)
+}
+
+// mayUse is may of what is about a queue.
+func (s *session) mayUse(op, queue string, allows func(*attach.Grant) bool) error {
+	if err := s.may(op, allows); err != nil {
+		return err
+	}
+	if !s.grant.AllowsQueue(queue) {
+		return &protocol.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow queue %q", queue[:min(len(queue), 64)])}
+	}
+	return nil
+}
+
 // Command has a command carried out in its robot's lane.
 func (s *session) Command(ctx context.Context, m protocol.Command, answer attach.Answer) error {
 	if err := s.may(protocol.OpCommand, commands); err != nil {
@@ -139,6 +171,9 @@ func (s *session) Command(ctx context.Context, m protocol.Command, answer attach
 	grant := *s.grant
 	if !grant.Allows(m.Robot) {
 		return &protocol.Problem{Code: protocol.Forbidden, Message: fmt.Sprintf("the token does not allow to command robot %q", m.Robot[:min(len(m.Robot), 64)])}
+	}
+	if m.Key != "" { // the broker that reads the robot keeps its clients' commands in order
+		return s.server.config.Broker.Task(ctx, s.conn, &m)
 	}
 	return s.later(ctx, "robot "+m.Robot, answer, func(ctx context.Context) (any, error) {
 		return s.server.config.Broker.Command(ctx, grant, m)

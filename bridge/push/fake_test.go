@@ -94,8 +94,13 @@ func (b *fakeBroker) Ack(_ context.Context, conn uint64, m protocol.Ack) error {
 	return nil
 }
 
-func (b *fakeBroker) Disconnect(conn uint64, goodbye bool) {
-	if goodbye {
+func (b *fakeBroker) Task(_ context.Context, conn uint64, m any) error {
+	b.note("task %d %s", conn, protocol.AppendMessage(nil, m))
+	return nil
+}
+
+func (b *fakeBroker) Disconnect(conn uint64, how attach.Ending) {
+	if how.Goodbye {
 		b.note("disconnect %d goodbye", conn)
 	} else {
 		b.note("disconnect %d", conn)

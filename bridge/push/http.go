@@ -199,11 +199,19 @@ func grantOf(r *http.Request) attach.Grant {
 // is for, and Player servers, which may have several, only with all of them.
 func (s *Server) figures(r *http.Request) func(label, value string) bool {
 	grant := grantOf(r)
-	if grant.AllRobots() {
+	if grant.AllRobots() && grant.AllQueues() {
 		return nil
 	}
 	return func(label, value string) bool {
-		return label != "player" && (label != "robot" || grant.Allows(value))
+		switch label {
+		case "player":
+			return grant.AllRobots()
+		case "robot":
+			return grant.Allows(value)
+		case "queue":
+			return grant.AllowsQueue(value)
+		}
+		return true
 	}
 }
 

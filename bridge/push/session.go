@@ -59,7 +59,10 @@ func (s *session) serve(ctx context.Context, dialect attach.Dialect) {
 	m.sessions.Inc()
 	defer m.sessions.Dec()
 	s.conn = s.server.config.Broker.Connect(s.outbox, s.remoteAddr)
-	defer func() { s.server.config.Broker.Disconnect(s.conn, s.goodbye) }()
+	defer func() {
+		end := s.outbox.ended()
+		s.server.config.Broker.Disconnect(s.conn, attach.Ending{Closed: end != nil && end.reason == byClient, Goodbye: s.goodbye})
+	}()
 	s.speaker = dialect.Attach(ctx, s, s.ws.Subprotocol())
 	s.outbox.begin()
 	pings := s.ping()
@@ -186,6 +189,9 @@ func (s *session) waitForRoom(ctx context.Context) bool {
 	return true
 }
 
+// byClient is how a connection ends that the client closes.
+const byClient = "client"
+
 // readFailed says how the connection ends after a failed read.
 func (s *session) readFailed(err error) {
 	var closed *websocket.CloseError
@@ -197,7 +203,7 @@ func (s *session) readFailed(err error) {
 		// It was ending already, and this is the client's answer or its lack.
 	case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
 		s.goodbye = closed.Code == websocket.CloseNormalClosure && closed.Text == protocol.Goodbye
-		s.outbox.finish(ending{status: echo(closed.Code), reason: "client"})
+		s.outbox.finish(ending{status: echo(closed.Code), reason: byClient})
 	case isTimeout(err) && s.inMessage:
 		why := fmt.Sprintf("a message came too slowly; expected it within %v, or %d bytes a second", s.messageGrace(), minPace)
 		s.fail(badMessage("%s", why))

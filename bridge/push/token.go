@@ -15,7 +15,7 @@ type Token struct {
 }
 
 // everything is the grant of a broker without tokens.
-var everything = attach.Grant{Subscribe: true, Command: true}
+var everything = attach.Grant{Subscribe: true, Command: true, Serve: true, Request: true}
 
 // tokens finds what a secret allows.
 type tokens struct {

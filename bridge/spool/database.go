@@ -30,6 +30,9 @@ var (
 	bucketSubs     = []byte("subscriptions") // client, NUL, id → subscription
 	bucketTold     = []byte("told")          // client, NUL, name → what it was told of robots
 	bucketClaims   = []byte("claims")        // robot → since when it is advertised
+	bucketTasks    = []byte("tasks")         // number → task
+	bucketHeld     = []byte("tasks_held")    // number → whose hands it is in, and how often it has come back
+	bucketAnswers  = []byte("task_answers")  // number → how it has ended
 	bucketStates   = []byte("states")        // handle, id, NUL, robot → state of a subscription to changes that is true
 	bucketMembers  = []byte("members")       // handle, id → subscription of an entry's own set
 	bucketEntries  = []byte("entries")       // handle → entry, and what has become of its numbers
@@ -112,7 +115,7 @@ func (s *Store) readDatabase(path string) (err error) {
 	return s.db.View(s.load)
 }
 
-var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketClaims, bucketStates, bucketEntries, bucketMembers, bucketReadings}
+var buckets = [][]byte{bucketMeta, bucketSessions, bucketSubs, bucketTold, bucketClaims, bucketStates, bucketEntries, bucketMembers, bucketReadings, bucketTasks, bucketHeld, bucketAnswers}
 
 // errNew says that a database has nothing in it yet, errOlder that it is of an
 // earlier version, which only lacks buckets.
@@ -265,6 +268,9 @@ func (s *Store) load(tx *bbolt.Tx) error {
 		}),
 		records(bucketSubs, "subscription", func() overlay.Record { return &overlay.SubscriptionRecord{} }),
 		records(bucketClaims, "claim", func() overlay.Record { return &overlay.ClaimRecord{} }),
+		records(bucketTasks, "task", func() overlay.Record { return &overlay.TaskRecord{} }),
+		records(bucketHeld, "task in hand", func() overlay.Record { return &overlay.TaskHeldRecord{} }),
+		records(bucketAnswers, "answer", func() overlay.Record { return &overlay.TaskAnsweredRecord{} }),
 		records(bucketTold, "what was told", func() overlay.Record { return &overlay.ToldRecord{} }),
 		each(bucketEntries, "entry", func(_ []byte, d *decoder) error { return s.loadEntry(d, left) }),
 		records(bucketMembers, "member", func() overlay.Record { return &overlay.EntrySubscription{} }),

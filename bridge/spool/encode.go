@@ -34,6 +34,10 @@ const (
 	kindStatesEnded
 	kindClaim
 	kindTerm // no record: the term of a pair that a batch begins
+	kindTask
+	kindTaskHeld
+	kindTaskAnswered
+	kindTaskEnded
 )
 
 // records are the types of records, by kind. A session that is unsure has a kind
@@ -57,6 +61,10 @@ var records = [...]reflect.Type{
 	kindState:                  reflect.TypeFor[overlay.StateRecord](),
 	kindStatesEnded:            reflect.TypeFor[overlay.StatesEnded](),
 	kindClaim:                  reflect.TypeFor[overlay.ClaimRecord](),
+	kindTask:                   reflect.TypeFor[overlay.TaskRecord](),
+	kindTaskHeld:               reflect.TypeFor[overlay.TaskHeldRecord](),
+	kindTaskAnswered:           reflect.TypeFor[overlay.TaskAnsweredRecord](),
+	kindTaskEnded:              reflect.TypeFor[overlay.TaskEndedRecord](),
 }
 
 // AppendRecord appends a record: its kind, then its fields.

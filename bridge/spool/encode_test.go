@@ -52,6 +52,12 @@ func all() []overlay.Record {
 		&overlay.ToldRecord{Client: "x", Source: "b2", Robot: "r0", Away: true},
 		&overlay.ClaimRecord{Robot: "r0", Since: 1 << 50},
 		&overlay.ClaimRecord{Robot: "r0"},
+		&overlay.TaskRecord{Number: 1 << 50, Queue: "docks", Client: "x", Key: "k", ID: "1", Edge: "b2", Attachment: 7, Until: 1 << 50, TTL: 9, Body: []byte(`{"x":1}`)},
+		&overlay.TaskRecord{Number: 2, Robot: "r0", Client: "x", Key: "c"},
+		&overlay.TaskHeldRecord{Number: 2, Server: "y", Tries: 2},
+		&overlay.TaskAnsweredRecord{Number: 2, Until: 1 << 50, Code: protocol.Unknown, Message: "it may have been"},
+		&overlay.TaskAnsweredRecord{Number: 3, Until: 1 << 50, Body: []byte(`1`)},
+		&overlay.TaskEndedRecord{Number: 2},
 	}
 }
 

@@ -9,8 +9,10 @@ type index struct {
 	stampDirty bool
 	sessions   map[string]*sessionState
 	entries    map[overlay.Handle]*entryState
+	tasks      map[uint64]*taskState
 	lastID     uint64 // of readings
 
+	plans        uint64                   // that have been made
 	dirty        map[place]overlay.Record // what the database lacks; nil: it has what is gone
 	dirtyEntries map[overlay.Handle]bool
 	fresh        []*heldState // readings that the database does not have
@@ -50,7 +52,7 @@ type entryState struct {
 
 func newIndex() *index {
 	return &index{
-		sessions: map[string]*sessionState{}, entries: map[overlay.Handle]*entryState{},
+		sessions: map[string]*sessionState{}, entries: map[overlay.Handle]*entryState{}, tasks: map[uint64]*taskState{},
 		dirty: map[place]overlay.Record{}, dirtyEntries: map[overlay.Handle]bool{},
 	}
 }
@@ -66,6 +68,8 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 			stands = r
 		}
 		x.put(bucketClaims, []byte(r.Robot), stands)
+	case *overlay.TaskRecord, *overlay.TaskHeldRecord, *overlay.TaskAnsweredRecord, *overlay.TaskEndedRecord:
+		x.task(r)
 	case *overlay.SessionRecord:
 		if x.sessions[r.Client] == nil {
 			x.sessions[r.Client] = &sessionState{subs: map[string]bool{}}

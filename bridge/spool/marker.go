@@ -10,10 +10,10 @@ import (
 )
 
 // formatVersion is that of everything in the directory.
-const formatVersion = 6
+const formatVersion = 7
 
 // oldestVersion is the first that this program reads: 5 has claims to robots' names
-// beside what 4 has, 6 the terms of a pair.
+// beside what 4 has, 6 the terms of a pair, 7 tasks.
 const oldestVersion = 4
 
 // markerSize is the size of the marker file. It is written once and then

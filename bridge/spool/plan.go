@@ -76,6 +76,7 @@ func (s *Store) makePlan() {
 			r.reading, r.hits, r.stored = nil, nil, true
 		}
 	}
+	x.plans++
 	x.stampDirty, x.fresh, x.hits, x.deletedIDs = false, nil, nil, nil
 	x.dirty, x.dirtyEntries = map[place]overlay.Record{}, map[overlay.Handle]bool{}
 	s.plan = p

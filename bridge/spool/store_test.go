@@ -164,7 +164,7 @@ func TestOlderVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Update(func(tx *bbolt.Tx) error {
-		return errors.Join(tx.DeleteBucket(bucketClaims), put(tx, bucketMeta, keyVersion, number(oldestVersion)))
+		return errors.Join(tx.DeleteBucket(bucketClaims), tx.DeleteBucket(bucketTasks), tx.DeleteBucket(bucketHeld), tx.DeleteBucket(bucketAnswers), put(tx, bucketMeta, keyVersion, number(oldestVersion)))
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,9 @@ func TestSchemaFields(t *testing.T) {
 		"hello": protocol.Hello{}, "listed": protocol.Subscription{}, "subscribe": protocol.Subscribe{}, "update": protocol.Update{},
 		"unsubscribe": protocol.Unsubscribe{}, "ack": protocol.Ack{}, "command": protocol.Command{}, "list": protocol.List{},
 		"welcome": protocol.Welcome{}, "subscribed": protocol.Subscribed{}, "notify": protocol.Notify{}, "gap": protocol.Gap{},
-		"robot": protocol.Robot{}, "reply": protocol.Reply{}, "heartbeat": protocol.Heartbeat{}, "error": protocol.Error{}, "position": protocol.Position{},
+		"robot": protocol.Robot{}, "reply": protocol.Reply{}, "heartbeat": protocol.Heartbeat{}, "error": protocol.Error{},
+		"serve": protocol.Serve{}, "unserve": protocol.Unserve{}, "request": protocol.Request{}, "cancel": protocol.Cancel{}, "done": protocol.Done{},
+		"accepted": protocol.Accepted{}, "task": protocol.Task{}, "cancelled": protocol.CancelledTask{}, "progress": protocol.Progress{}, "position": protocol.Position{},
 	} {
 		var names []string
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(message)) {
@@ -89,7 +91,7 @@ func TestSchemaFields(t *testing.T) {
 			t.Errorf("%s (-protocol +schema):\n%s", part, diff)
 		}
 	}
-	for kind, parts := range map[string]int{"client": 7, "broker": 10} {
+	for kind, parts := range map[string]int{"client": 12, "broker": 14} {
 		if n := len(defs[kind].(object)["oneOf"].([]any)); n != parts {
 			t.Errorf("%s has %d messages, want %d", kind, n, parts)
 		}
@@ -98,13 +100,20 @@ func TestSchemaFields(t *testing.T) {
 
 // wholes are a client's messages with all fields.
 var wholes = []string{
-	`{"op":"hello","client":"c","token":"t","attachment":3,"session":"s","num":{"a":1},"subscriptions":[{"id":"i","condition":"true"}],"window":7,"away":["r1"]}`,
+	`{"op":"hello","client":"c","token":"t","attachment":3,"session":"s","num":{"a":1},"subscriptions":[{"id":"i","condition":"true"}],"window":7,"away":["r1"],"tasks":["k"]}`,
 	`{"op":"subscribe","id":"i","condition":"true","robots":["r*"],"devices":["laser"],"trigger":"rising","min_interval":1.5,"for":2,"select":{"x":"y"},"keep":"latest"}`,
 	`{"op":"subscribe","id":"i","condition":"true","messages":true}`,
 	`{"op":"update","id":"i","condition":"true","robots":["r*"],"devices":["laser"],"trigger":"rising","min_interval":1.5,"for":2,"select":{"x":"y"},"keep":"latest"}`,
 	`{"op":"unsubscribe","id":"i"}`,
-	`{"op":"ack","source":"s","num":9}`,
-	`{"op":"command","id":"i","robot":"r0","interface":"position2d","index":1,"name":"velocity","args":[1,"x"],"ttl":2.5}`,
+	`{"op":"ack","source":"s","num":9,"key":"k"}`,
+	`{"op":"serve","id":"i","queue":"q","at_once":3}`,
+	`{"op":"unserve","id":"i"}`,
+	`{"op":"request","id":"i","queue":"q","body":{"x":1},"ttl":2.5,"key":"k"}`,
+	`{"op":"cancel","key":"k"}`,
+	`{"op":"done","task":"t","body":1}`,
+	`{"op":"done","task":"t","error":{"message":"m"}}`,
+	`{"op":"done","task":"t","progress":0.5}`,
+	`{"op":"command","id":"i","robot":"r0","interface":"position2d","index":1,"name":"velocity","args":[1,"x"],"ttl":2.5,"key":"k"}`,
 	`{"op":"list","id":"i","what":"brokers"}`,
 }
 

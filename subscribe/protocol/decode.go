@@ -15,7 +15,8 @@ import (
 // Decode decodes a client's message, JSON text, strictly: one object, no key
 // twice, nothing behind it; in subscribe and update no unknown field; types as
 // they are. It returns a *Hello, *Subscribe, *Update, *Unsubscribe, *Ack,
-// *Command or *List, its options checked.
+// *Command, *List, *Serve, *Unserve, *Request, *Cancel or *Done, its options
+// checked.
 func Decode(data []byte) (any, *Invalid) {
 	if !utf8.Valid(data) {
 		return nil, &Invalid{Code: BadMessage, Message: "the message is not UTF-8"}
@@ -35,7 +36,7 @@ func Decode(data []byte) (any, *Invalid) {
 	return m, nil
 }
 
-var clientOps = []string{OpHello, OpSubscribe, OpUpdate, OpUnsubscribe, OpAck, OpCommand, OpList}
+var clientOps = []string{OpHello, OpSubscribe, OpUpdate, OpUnsubscribe, OpAck, OpCommand, OpList, OpServe, OpUnserve, OpRequest, OpCancel, OpDone}
 
 // message decodes the object by its op.
 func (o *object) message() (any, *Invalid) {
@@ -54,7 +55,7 @@ func (o *object) message() (any, *Invalid) {
 			"client": text(&m.Client), "token": text(&m.Token), "attachment": pointer(&m.Attachment, count),
 			"session": text(&m.Session), "num": counts(&m.Num), "subscriptions": subscriptions(&m.Subscriptions),
 			"window": pointer(&m.Window, count), "away": pointer(&m.Away, texts),
-			"term": count(&m.Term), "standby": truth(&m.Standby),
+			"tasks": texts(&m.Tasks), "term": count(&m.Term), "standby": truth(&m.Standby),
 		})
 	case OpSubscribe:
 		m := &Subscribe{Op: op}
@@ -72,16 +73,19 @@ func (o *object) message() (any, *Invalid) {
 		return m, o.take(false, fields{"id": text(&m.ID)})
 	case OpAck:
 		m := &Ack{Op: op}
-		return m, o.take(false, fields{"source": text(&m.Source), "num": count(&m.Num)})
+		return m, o.take(false, fields{"source": text(&m.Source), "num": count(&m.Num), "key": text(&m.Key)})
 	case OpCommand:
 		m := &Command{Op: op}
 		return m, o.take(false, fields{
 			"id": text(&m.ID), "robot": text(&m.Robot), "interface": text(&m.Interface), "index": pointer(&m.Index, index),
-			"name": text(&m.Name), "args": values(&m.Args), "ttl": number(&m.TTL),
+			"name": text(&m.Name), "args": values(&m.Args), "ttl": number(&m.TTL), "key": text(&m.Key),
 		})
 	case OpList:
 		m := &List{Op: op}
 		return m, o.take(false, fields{"id": text(&m.ID), "what": text(&m.What)})
+	}
+	if m, invalid := o.taskMessage(op); m != nil {
+		return m, invalid
 	}
 	message := fmt.Sprintf("%s is unknown; expected one of %s", quote(op), quotedList(clientOps))
 	if best := problem.Nearest(op, clientOps); best != "" {
@@ -120,9 +124,12 @@ func check(m any) *Invalid {
 	case *Unsubscribe:
 		return validID(m.ID)
 	case *Ack:
-		return required("source", m.Source)
+		if m.Key == "" {
+			return required("source", m.Source)
+		}
+		return validKey(m.Key)
 	case *Command:
-		i := firstInvalid(validID(m.ID), required("robot", m.Robot), required("name", m.Name), validSeconds("ttl", m.TTL))
+		i := firstInvalid(validID(m.ID), required("robot", m.Robot), required("name", m.Name), validSeconds("ttl", m.TTL), validKey(m.Key))
 		if i != nil {
 			i.Code = BadMessage
 		}
@@ -137,7 +144,7 @@ func check(m any) *Invalid {
 		}
 		return i
 	}
-	return nil
+	return checkTask(m)
 }
 
 func required(field, value string) *Invalid {

@@ -46,6 +46,24 @@ func Operation(m any) string {
 		return OpStandby
 	case *Active:
 		return OpActive
+	case *Serve:
+		return OpServe
+	case *Unserve:
+		return OpUnserve
+	case *Request:
+		return OpRequest
+	case *Cancel:
+		return OpCancel
+	case *Done:
+		return OpDone
+	case *Accepted:
+		return OpAccepted
+	case *Task:
+		return OpTask
+	case *CancelledTask:
+		return OpCancelled
+	case *Progress:
+		return OpProgress
 	}
 	return ""
 }

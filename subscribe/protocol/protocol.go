@@ -64,6 +64,10 @@ const (
 	Conflict     Code = "conflict"      // the id is in use; another connection has taken over
 	Overloaded   Code = "overloaded"    // a limit is reached
 	Unavailable  Code = "unavailable"   // not now: robot away, no answer, shutting down
+	Expired      Code = "expired"       // the task was not done in its time
+	Cancelled    Code = "cancelled"     // the task was taken back before anybody had it
+	Failed       Code = "failed"        // the server answered the task by an error
+	Unknown      Code = "unknown"       // the command may have been carried out: its broker was stopped meanwhile
 )
 
 // Position is a place in a condition: line and column count from 1, columns
@@ -124,6 +128,9 @@ type Hello struct {
 	// Standby begins no session: the connection is only for being told which side of
 	// a pair is active.
 	Standby bool `json:"standby,omitempty"`
+	// Tasks lists the keys whose answers the client still waits for, and the words
+	// of tasks that it has in hand.
+	Tasks []string `json:"tasks,omitempty"`
 }
 
 // Subscribe asks for notifications.
@@ -153,11 +160,13 @@ type Unsubscribe struct {
 	ID string `json:"id"`
 }
 
-// Ack acknowledges all notifications of a source up to Num.
+// Ack acknowledges all notifications of a source up to Num; or with Key, and no
+// source, the answer to a task or a command.
 type Ack struct {
 	Op     string `json:"op"`
-	Source string `json:"source"`
-	Num    uint64 `json:"num"`
+	Source string `json:"source,omitempty"`
+	Num    uint64 `json:"num,omitempty"`
+	Key    string `json:"key,omitempty"`
 }
 
 // Command is for a robot: one device, a name and its arguments.
@@ -170,6 +179,7 @@ type Command struct {
 	Name      string  `json:"name"`
 	Args      []any   `json:"args,omitempty"`
 	TTL       float64 `json:"ttl,omitempty"` // s that it may wait for the robot
+	Key       string  `json:"key,omitempty"` // lasting name, unique for the client: it is carried out once
 }
 
 // List asks for what a broker knows: "robots", "brokers", "subscriptions".
@@ -324,10 +334,12 @@ func SplitAwayName(name string) (robot, device string) {
 	return robot, device
 }
 
-// Reply answers unsubscribe, command and list.
+// Reply answers unsubscribe, command, list, request and unserve. With a Key it is kept
+// until it is acknowledged.
 type Reply struct {
 	Op     string     `json:"op"`
 	ID     string     `json:"id"`
+	Key    string     `json:"key,omitempty"`
 	OK     bool       `json:"ok"`
 	Result any        `json:"result,omitempty"`
 	Error  *ErrorInfo `json:"error,omitempty"`

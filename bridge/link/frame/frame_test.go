@@ -327,7 +327,7 @@ func TestWrongFrames(t *testing.T) {
 		{"too many messages", []byte{0x9b, 0, 0, 0, 1, 0, 0, 0, 0}, "an array of 4294967296 items where 0 bytes are left"},
 		{"indefinite", []byte{0x9f, 0xff}, "of a definite length"},
 		{"written too long", []byte{0x98, 0x01, 0x00}, "1 is written too long"},
-		{"unknown message", []byte{0x81, 0x82, 0x18, 99, 0x80}, "99; expected up to 13"},
+		{"unknown message", []byte{0x81, 0x82, 0x18, 99, 0x80}, "99; expected up to 14"},
 		{"too few fields", []byte{0x81, 0x82, 0x02, 0x81, 0x00}, "HeadMessage of 1 fields; expected 2"},
 		{"unknown key", []byte{0x81, 0x82, 0x02, 0x82, 0x00, 0x01}, "key number 0 was not told"},
 		{"a key's number far off", []byte{0x81, 0x82, 0x02, 0x82, 0x85, 0x05, 0x60, 0x84, 0, 0, 0x60, 0, 0x60, 0, 0x01}, "a key gets the number 5; expected up to 0"},

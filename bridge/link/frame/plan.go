@@ -40,6 +40,7 @@ var (
 		reflect.TypeFor[overlay.RoutedMessage](),
 		reflect.TypeFor[overlay.BulletinMessage](),
 		reflect.TypeFor[overlay.KnownMessage](),
+		reflect.TypeFor[overlay.QueuesMessage](),
 	}
 	registryTypes = []reflect.Type{
 		reflect.TypeFor[overlay.Register](),
@@ -52,6 +53,19 @@ var (
 		reflect.TypeFor[overlay.Watch](),
 		reflect.TypeFor[overlay.Robots](),
 		reflect.TypeFor[overlay.Told](),
+		reflect.TypeFor[overlay.TaskRequest](),
+		reflect.TypeFor[overlay.TaskAccepted](),
+		reflect.TypeFor[overlay.TaskAnswer](),
+		reflect.TypeFor[overlay.TaskPoll](),
+		reflect.TypeFor[overlay.TaskPolled](),
+		reflect.TypeFor[overlay.TaskCancel](),
+		reflect.TypeFor[overlay.TaskAck](),
+		reflect.TypeFor[overlay.TaskServing](),
+		reflect.TypeFor[overlay.TaskGive](),
+		reflect.TypeFor[overlay.TaskStop](),
+		reflect.TypeFor[overlay.TaskDone](),
+		reflect.TypeFor[overlay.TaskTaken](),
+		reflect.TypeFor[overlay.TaskProgress](),
 	}
 )
 
@@ -62,6 +76,13 @@ var numbered = map[reflect.Type][]string{
 	reflect.TypeFor[overlay.RobotCount]():    {"ID"},
 	reflect.TypeFor[overlay.ClientLookup]():  {"Client"},
 	reflect.TypeFor[overlay.ClientSources](): {"Client"},
+	reflect.TypeFor[overlay.TaskRequest]():   {"Client", "Queue"},
+	reflect.TypeFor[overlay.TaskAccepted]():  {"Client"},
+	reflect.TypeFor[overlay.TaskAnswer]():    {"Client"},
+	reflect.TypeFor[overlay.TaskAck]():       {"Client"},
+	reflect.TypeFor[overlay.TaskGive]():      {"Client", "Serve", "Queue", "From"},
+	reflect.TypeFor[overlay.TaskDone]():      {"Client"},
+	reflect.TypeFor[overlay.TaskTaken]():     {"Client"},
 }
 
 // messages is the plan of all that a frame can carry, readingPlan that of a reading

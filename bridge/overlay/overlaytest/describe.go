@@ -2,6 +2,7 @@ package overlaytest
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"callboard/bridge/overlay"
@@ -69,6 +70,8 @@ func describeInput(in overlay.Input) string {
 		return fmt.Sprintf("unsubscribe %s", in.ID)
 	case *overlay.Installed:
 		return fmt.Sprintf("installed %d %d", in.Handle, in.Set)
+	case *overlay.RequestTask, *overlay.Serve, *overlay.Unserve, *overlay.DoneTask, *overlay.CancelTask, *overlay.AckTask, *overlay.Executed, *overlay.Disconnected:
+		return fieldsOf(in)
 	case *overlay.Restore:
 		return fmt.Sprintf("restore %d records", len(in.Records))
 	}
@@ -155,9 +158,17 @@ func describeBulletin(m *overlay.BulletinMessage) string {
 	return text
 }
 
+// fieldsOf writes a type's name and its fields.
+func fieldsOf(v any) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", v), "*overlay."), "*protocol.")
+	return fmt.Sprintf("%s%+v", name, reflect.ValueOf(v).Elem())
+}
+
 // Describe writes a message between brokers as a line.
 func Describe(m overlay.Message) string {
 	switch m := m.(type) {
+	case *overlay.QueuesMessage:
+		return fieldsOf(m)
 	case *overlay.SubscribeMessage:
 		text := fmt.Sprintf("subscribe %s %s num %d path %v", describeKey(m.Key), describeEpoch(m.Epoch), m.Num, m.Path)
 		if m.Set != nil {
@@ -245,6 +256,9 @@ func Describe(m overlay.Message) string {
 				text += fmt.Sprintf(" %s of %s #%d over=%d", h.ID, h.Source, h.Seq, h.Over)
 			}
 			return text
+		}
+		if name := fmt.Sprintf("%T", m.Body); strings.HasPrefix(name, "*overlay.Task") {
+			return fmt.Sprintf("%s to %s", fieldsOf(m.Body), m.To)
 		}
 		return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T to %s", m.Body, m.To), "*overlay."))
 	}

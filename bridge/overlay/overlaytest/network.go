@@ -163,8 +163,12 @@ type cluster struct {
 	changesHold bool                                         // nothing is forgotten that states of changes follow from
 	calmRobots  bool                                         // a robot is away only if it is: no broker is out of reach
 
-	sent   func(w *way)                              // is told of each frame that is put onto a link; nil: nobody
-	ends   func(i int, l link) overlay.Cost          // returns what an end of a link takes it to cost; nil: costAt knows
+	sent    func(w *way)                             // is told of each frame that is put onto a link; nil: nobody
+	ends    func(i int, l link) overlay.Cost         // returns what an end of a link takes it to cost; nil: costAt knows
+	queues  map[int][]overlay.QueueConfig            // that brokers declare
+	tasksOf func(x *broker, out overlay.Output) bool // takes what is about tasks; nil: nothing is
+	stores  func(x *broker, r overlay.Record)        // sees what is stored; nil: nobody does
+
 	starts func(x *broker, records []overlay.Record) // before a broker starts with them; nil: nothing is done
 	steps  func(x *broker, in overlay.Input)         // has a broker take an input in, and looks at what it does; nil: it just does
 
@@ -190,8 +194,13 @@ func brokerName(i int) overlay.BrokerID {
 }
 
 func newCluster(choice Choice, n int, links []link, cfg overlay.Config, registry int, log func(string, ...any)) *cluster {
+	return newClusterOf(choice, n, links, cfg, registry, log, nil)
+}
+
+// newClusterOf makes a cluster whose brokers declare queues.
+func newClusterOf(choice Choice, n int, links []link, cfg overlay.Config, registry int, log func(string, ...any), queues map[int][]overlay.QueueConfig) *cluster {
 	c := &cluster{
-		choice: choice, cfg: cfg, now: 1000 * second, links: links, cut: map[link]bool{}, costs: map[link]overlay.Cost{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{}, intruders: map[overlay.Conn]bool{},
+		choice: choice, cfg: cfg, queues: queues, now: 1000 * second, links: links, cut: map[link]bool{}, costs: map[link]overlay.Cost{}, between: map[[2]int]*way{}, conns: map[overlay.Conn]*client{}, intruders: map[overlay.Conn]bool{},
 		registry: registry, registryUp: true, appeared: map[int]bool{}, truth: map[overlay.Key]*truth{}, keyOf: map[int]map[overlay.Handle]overlay.Key{},
 		lost: map[overlay.BrokerID]bool{}, marks: map[string]int{}, log: log,
 		tested: map[int][]tested{}, trace: newDigest, stood: map[int]int{}, twins: map[int]bool{}, refused: map[int]map[string]bool{}, claims: map[int]map[string]overlay.Instant{}, held: map[int][]overlay.Input{}, epochs: map[overlay.Key]overlay.Epoch{},
@@ -225,6 +234,7 @@ func (c *cluster) start(i int, records []overlay.Record, lost bool) {
 	x := c.brokers[i]
 	cfg := c.cfg
 	cfg.ID, cfg.Registry, cfg.URL = x.name, c.registryOf(), "ws://"+string(x.name)
+	cfg.Queues = c.queues[i]
 	if x.b != nil {
 		x.before = added(x.before, x.b.Stats())
 	}
@@ -330,6 +340,9 @@ func (c *cluster) step(i int, in overlay.Input) {
 			c.trace.all(r)
 		}
 		c.observe(i, r)
+		if c.stores != nil {
+			c.stores(x, r)
+		}
 		if !c.forgetful {
 			x.records = append(x.records, keep(r))
 		}
@@ -371,6 +384,9 @@ func (c *cluster) tell(format string, args ...any) {
 }
 
 func (c *cluster) carryOut(x *broker, out overlay.Output) {
+	if c.tasksOf != nil && c.tasksOf(x, out) {
+		return
+	}
 	switch o := out.(type) {
 	case *overlay.Frame:
 		for _, link := range o.To {

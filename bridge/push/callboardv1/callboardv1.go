@@ -105,6 +105,17 @@ func (c *client) dispatch(ctx context.Context, m any) {
 		c.refused(ctx, m.ID, c.conn.Command(ctx, *m, c.replyTo(m.ID)))
 	case *protocol.List:
 		c.refused(ctx, m.ID, c.conn.List(ctx, *m, c.replyTo(m.ID)))
+	case *protocol.Request:
+		if err := c.conn.Task(ctx, m); err != nil && ctx.Err() == nil {
+			p := protocol.ProblemOf(err)
+			c.conn.Send(&protocol.Reply{ID: m.ID, Key: m.Key, Error: &protocol.ErrorInfo{Code: p.Code, Message: p.Message}})
+		}
+	case *protocol.Serve:
+		c.failed(ctx, m.ID, c.conn.Task(ctx, m))
+	case *protocol.Unserve:
+		c.refused(ctx, m.ID, c.conn.Task(ctx, m))
+	case *protocol.Cancel, *protocol.Done:
+		c.failed(ctx, "", c.conn.Task(ctx, m))
 	}
 }
 

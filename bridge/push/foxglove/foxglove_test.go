@@ -50,6 +50,7 @@ func (n *nobody) Command(_ context.Context, _ protocol.Command, answer attach.An
 	return nil
 }
 func (n *nobody) List(context.Context, protocol.List, attach.Answer) error { return nil }
+func (n *nobody) Task(context.Context, any) error                          { return nil }
 func (n *nobody) Send(m any)                                               { n.sent = append(n.sent, m) }
 func (n *nobody) Close(protocol.Code, string)                              {}
 

@@ -257,6 +257,7 @@ func (n *nobody) Unsubscribe(context.Context, protocol.Unsubscribe) error       
 func (n *nobody) Ack(context.Context, protocol.Ack) error                        { return nil }
 func (n *nobody) Command(context.Context, protocol.Command, attach.Answer) error { return nil }
 func (n *nobody) List(context.Context, protocol.List, attach.Answer) error       { return nil }
+func (n *nobody) Task(context.Context, any) error                                { return nil }
 func (n *nobody) Send(m any)                                                     { n.sent = append(n.sent, m) }
 func (n *nobody) Close(protocol.Code, string)                                    {}
 func (n *nobody) Connect(attach.Outbox, string) uint64                           { return 1 }
