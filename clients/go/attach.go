@@ -104,6 +104,9 @@ func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 		away := append([]string{}, sortedKeys(c.away)...) // none is an empty list, not null
 		hello.Away = &away
 	}
+	if !c.config.Anonymous {
+		hello.Tasks = c.tasksOf()
+	}
 	hello.Subscriptions = c.confirmed()
 	for _, s := range hello.Subscriptions {
 		conn.resuming[s.ID] = true
@@ -116,6 +119,7 @@ func (c *Client) begin(conn *connection, a *attempt) (tried uint64) {
 			e.send(conn)
 		}
 	}
+	c.sayTasks(conn)
 	return tried
 }
 
@@ -227,6 +231,7 @@ func (c *Client) end(conn *connection, err error) {
 			e.op.current = false
 		}
 	}
+	c.loseTasks()
 	if c.leaving {
 		return
 	}

@@ -196,6 +196,7 @@ func (c *Client) take(conn *connection, op string, text []byte) (err error) {
 		err = errors.New("a second welcome")
 	default:
 		// A newer broker may know more than this library.
+		_, err = c.takeTasks(conn, op, text)
 	}
 	if err == nil {
 		c.mu.Lock()
@@ -362,6 +363,15 @@ func (c *Client) takeError(conn *connection, e protocol.Error) error {
 	defer c.mu.Unlock()
 	if (e.ID != "" && c.finishRequest(e.ID, answer{err: err})) || c.conn != conn {
 		return c.current(conn)
+	}
+	if a := c.askedByID[e.ID]; a != nil {
+		c.forgetAsked(a)
+		a.answer <- answer{err: err}
+		return nil
+	}
+	if s := c.servers[e.ID]; s != nil {
+		s.end(err)
+		return nil
 	}
 	if e.ID == "" {
 		if e.Code == protocol.Conflict {

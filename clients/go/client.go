@@ -51,6 +51,11 @@ type Client struct {
 	away       map[string]bool     // robots, and devices, that the broker has told are away
 	entries    map[string]*entry   // subscriptions by id
 	requests   map[string]*request // commands and lists by id
+	asked      map[string]*asked   // tasks and commands by key
+	askedByID  map[string]*asked
+	servers    map[string]*Server // by id
+	hands      map[string]*Task   // by name
+	dones      []answered         // answers that were sent lately
 	nextID     uint64
 	started    bool
 	ended      bool          // no call is answered any more
@@ -62,6 +67,10 @@ type Client struct {
 	sided chan struct{} // cap 1: sides may be another one
 
 	listening atomic.Bool // to the side of a pair that the client does not hang on
+
+	handling     context.Context // of tasks in hand
+	stopHandling context.CancelFunc
+	working      sync.WaitGroup // handlers of tasks
 
 	cancel context.CancelFunc // of Dial's Run; nil without Dial
 }
@@ -85,10 +94,15 @@ func New(config Config) (*Client, error) {
 		away:      map[string]bool{},
 		entries:   map[string]*entry{},
 		requests:  map[string]*request{},
+		asked:     map[string]*asked{},
+		askedByID: map[string]*asked{},
+		servers:   map[string]*Server{},
+		hands:     map[string]*Task{},
 		attached:  make(chan struct{}),
 		delivered: make(chan struct{}),
 		done:      make(chan struct{}),
 	}
+	c.handling, c.stopHandling = context.WithCancel(context.Background())
 	if config.Handle == nil {
 		c.events = make(chan Event)
 	}
@@ -276,6 +290,8 @@ func (c *Client) run(ctx context.Context, first func(error)) {
 	c.err, c.ended = err, true
 	c.failPending()
 	c.mu.Unlock()
+	c.stopHandling()
+	c.working.Wait()
 	if c.events != nil {
 		close(c.events)
 	}
@@ -387,6 +403,14 @@ func (c *Client) failPending() {
 		r.answer <- answer{err: err}
 	}
 	clear(c.requests)
+	for _, key := range sortedKeys(c.asked) {
+		a := c.asked[key]
+		c.forgetAsked(a)
+		a.answer <- answer{err: err}
+	}
+	for _, s := range c.servers {
+		s.end(err)
+	}
 }
 
 // sortedKeys returns a map's keys in order.

@@ -22,9 +22,13 @@ type request struct {
 
 // Command sends a command to a robot and returns the result (JSON, may be
 // empty). It waits for a broker; a connection that is lost before the answer
-// is ErrLost, since a command is never sent twice.
+// is ErrLost, since a command is never sent twice; unless it has a Key: then it is
+// carried out once, over as many connections as it takes.
 func (c *Client) Command(ctx context.Context, command Command) (json.RawMessage, error) {
 	command.Op = protocol.OpCommand
+	if command.Key != "" {
+		return c.commandOnce(ctx, command)
+	}
 	return c.request(ctx, func(id string) any {
 		command.ID = id
 		return command
@@ -97,6 +101,7 @@ func (c *Client) sendRequest(ctx context.Context, r *request, message func(id st
 // reply is protocol.Reply, whose result is the program's.
 type reply struct {
 	ID     string              `json:"id"`
+	Key    string              `json:"key"`
 	OK     *bool               `json:"ok"`
 	Result json.RawMessage     `json:"result"`
 	Error  *protocol.ErrorInfo `json:"error"`
@@ -108,13 +113,12 @@ func (c *Client) takeReply(conn *connection, text []byte) error {
 	if err := decode(text, &r, checkReply); err != nil {
 		return err
 	}
+	if r.Key != "" {
+		return c.takeAnswer(conn, &r)
+	}
 	a := answer{result: r.Result}
 	if !*r.OK {
-		info := protocol.ErrorInfo{Message: "the broker gave no reason"}
-		if r.Error != nil {
-			info = *r.Error
-		}
-		a.err = &Error{ID: r.ID, Code: info.Code, Message: info.Message, Position: info.Position}
+		a.err = r.problem()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -22,10 +22,10 @@ import (
 func (p *program) status() command {
 	period := seconds()
 	return command{
-		name: "status", summary: "brokers, links, robots, clients, subscriptions",
+		name: "status", summary: "brokers, links, robots, queues, clients, subscriptions",
 		about: `Asks a running broker what it and those that it reaches know, and prints it:
-brokers and the links between them, robots and who reads them, clients and where
-they hang, what waits for them, and what they subscribed to.`,
+brokers and the links between them, robots and who reads them, queues of tasks,
+clients and where they hang, what waits for them, and what they subscribed to.`,
 		examples: []string{
 			"callboard status",
 			"callboard status --robot 'r1*'",
@@ -197,7 +197,7 @@ func (p *program) printStatus(l lists, show shown) error {
 	parts := []part{{"robot", "Robots", robotTable(n.robots, now)}, {"subscription", "Subscriptions", subscriptionTable(n.subscriptions)}}
 	if !show.robots {
 		parts = []part{{"broker", "Brokers", brokerTable(n.brokers)}, {"link", "Links", linkTable(n.brokers, now)},
-			parts[0], {"client", "Clients", clientTable(clients)}, parts[1]}
+			parts[0], {"queue", "Queues", queueTable(n.brokers)}, {"client", "Clients", clientTable(clients)}, parts[1]}
 	}
 	if show.routes {
 		parts = append(parts, part{"route", "Routes", routeTable(n.brokers)})
@@ -229,8 +229,8 @@ func (p *program) printParts(parts []part, s sums, show shown) {
 	}
 	var left []string
 	for _, part := range parts {
-		if part.kind == "link" && len(part.table.rows) == 0 {
-			continue // it has no neighbours
+		if (part.kind == "link" || part.kind == "queue") && len(part.table.rows) == 0 {
+			continue // it has no neighbours; nobody serves anything
 		}
 		fmt.Fprintf(p.stdout, "\n%s (%d)\n", style.bold(part.title), len(part.table.rows))
 		if len(part.table.rows) > 0 {

@@ -79,6 +79,26 @@ func linkTable(brokers []node.Broker, now time.Time) table {
 	return t
 }
 
+// queueTable lists the queues of tasks, each at the broker where it lives.
+func queueTable(brokers []node.Broker) table {
+	t := table{headings: []string{"QUEUE", "BROKER", "KIND", "WAITING", "OLDEST", "IN_HAND", "SERVERS", "AWAY", "ACCEPTED", "ENDED"}, right: numbers(3, 4, 5, 6, 7, 8, 9), spare: []int{9, 8, 7, 2}}
+	for _, b := range brokers {
+		for _, q := range b.Queues {
+			kind, oldest := "passing", "-"
+			if q.Declared {
+				kind = "declared"
+			}
+			if q.Waiting > 0 {
+				oldest = strconv.FormatFloat(q.Oldest, 'f', 1, 64) + "s"
+			}
+			t.add(q.Name, b.ID, kind, strconv.Itoa(q.Waiting), oldest, strconv.Itoa(q.InHand), strconv.Itoa(q.Servers), strconv.Itoa(q.Away),
+				strconv.FormatUint(q.Accepted, 10), strconv.FormatUint(q.Ended, 10))
+		}
+	}
+	t.sort()
+	return t
+}
+
 // share words how much of a limit is used; a dash if it is not told.
 func share(used, limit int64) string {
 	if limit == 0 {
