@@ -675,6 +675,10 @@ func (w *taskWorld) finale() {
 			open += len(p.open())
 		}
 		if w.settle(); open == 0 {
+			for range 2 { // for who has not heard of where queues live
+				w.period()
+				w.settle()
+			}
 			w.empty()
 			return
 		}
@@ -688,8 +692,13 @@ func (w *taskWorld) finale() {
 
 // empty sees that nothing of what has ended is left in queues and hands.
 func (w *taskWorld) empty() {
+	homes := map[string]overlay.BrokerID{}
 	for _, x := range w.brokers {
 		for _, q := range x.b.Queues() {
+			if other := homes[q.Name]; other != "" {
+				failf("%s lives at %s and at %s", q.Name, other, x.name)
+			}
+			homes[q.Name] = x.name
 			if (q.Waiting > 0 || q.Bytes > 0) && !w.cfg.Faults { // with faults programs may have given up
 				failf("%d tasks wait in %s of %s, and all are answered", q.Waiting, q.Name, x.name)
 			}
