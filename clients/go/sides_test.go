@@ -36,6 +36,7 @@ func TestSides(t *testing.T) {
 		next[*Attached](r)
 		b := listens("b", 3)
 		a.send(protocol.Heartbeat{Op: protocol.OpHeartbeat, Broker: "b1", Term: 5})
+		synctest.Wait() // a and b are two connections: what a said is to be known first
 		b.send(protocol.Standby{Op: protocol.OpStandby, Term: 5}, protocol.Active{Op: protocol.OpActive, Term: 4})
 		synctest.Wait() // an older term moves nobody
 
