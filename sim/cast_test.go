@@ -162,6 +162,33 @@ func TestCastsLikeSteps(t *testing.T) {
 	})
 }
 
+// TestMissesBorders: from where a sum of Stage's puts the crossing of a border a
+// hair before it, a ray misses that border as Stage's does. It takes a sensor right
+// beside an axis, and a look down it over an empty region.
+func TestMissesBorders(t *testing.T) {
+	w := loadText(t, `resolution 0.5
+model ( pose [ -1 0 0 0 ] size [ 0.2 60 1 ] ) model ( pose [ 0 -1 0 0 ] size [ 60 0.2 1 ] )`)
+	c := &w.caster
+	c.layer = even
+	missed := 0
+	for i := range 4000 {
+		at := Pose{X: float64(i%61) * 0.253, Y: float64(i%59) * 0.267, Z: 0.5}
+		c.begin(at, 50, nobody, nil)
+		sin, cos := aim(float64(i%628) / 100)
+		want, wantHit := stepped(c, sin, cos, 50)
+		got, gotHit := c.cast(sin, cos)
+		if math.Abs(got-want) > 1e-9 || gotHit != wantHit {
+			t.Fatalf("from %v, %v at %v: %v, expected %v", at.X, at.Y, float64(i%628)/100, got, want)
+		}
+		if sin < -0.1 && cos < -0.1 && gotHit == nil {
+			missed++
+		}
+	}
+	if missed == 0 {
+		t.Error("no ray misses a wall: nothing has been shown")
+	}
+}
+
 // TestSensorOnWall: a sensor that sits right on an outline sees nothing beyond
 // it, whichever way it is measured.
 func TestSensorOnWall(t *testing.T) {

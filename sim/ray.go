@@ -324,11 +324,13 @@ func (s *sweep) leap(r *ray) bool {
 	u, v, left := r.u, r.v, r.left
 	mirrorU, mirrorV := s.mirrorU, s.mirrorV
 	steep := s.axis != 0
-	// The next crossings of borders between regions along each axis: where, and how
-	// far along both axes. Where an axis is turned round a border is a cell later.
-	acrossU := float64((r.cellU | regionMask) + 1 - mirrorU)
-	upV := float64((r.cellV | regionMask) + 1 - mirrorV)
-	toU, toV := acrossU-u, upV-v
+	// The next crossings of borders between regions along each axis: how far it is
+	// there, where that is, and how far along both axes. Where an axis is turned round
+	// a border is a cell later. A crossing is where Stage's sums put it, which may be a
+	// hair before the border: then the ray misses it, there as here.
+	toU := float64((r.cellU|regionMask)+1) - u - float64(mirrorU)
+	toV := float64((r.cellV|regionMask)+1) - v - float64(mirrorV)
+	acrossU, upV := u+toU, v+toV
 	besideU, besideV := side*r.run, side*r.rise
 	acrossV, upU := v+toU*r.rise, u+toV*r.run
 	across, up := toU+toU*r.rise, toV*r.run+toV

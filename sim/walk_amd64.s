@@ -69,16 +69,18 @@ jump:
 	KMOVB     bundle_steep(BX), K6
 	VPORD     C31, CELLU, Y8
 	VPADDD    C1, Y8, Y8
-	VPADDD    C1, Y8, K1, Y8
-	VCVTDQ2PD Y8, Z8                         // acrossU
+	VCVTDQ2PD Y8, Z8
 	VPORD     C31, CELLV, Y9
 	VPADDD    C1, Y9, Y9
-	VPADDD    C1, Y9, K2, Y9
-	VCVTDQ2PD Y9, Z9                         // upV
+	VCVTDQ2PD Y9, Z9
 	VCVTDQ2PD LEFT, Z7
 	VMOVAPD   Z7, Z25                        // left
-	VSUBPD    U, Z8, Z22                     // toU
-	VSUBPD    V, Z9, Z23                     // toV
+	VSUBPD    U, Z8, Z22
+	VSUBPD    V, Z9, Z23
+	VADDPD.BCST ·floats+0(SB), Z22, K1, Z22  // toU
+	VADDPD.BCST ·floats+0(SB), Z23, K2, Z23  // toV
+	VADDPD    Z22, U, Z8                     // acrossU
+	VADDPD    Z23, V, Z9                     // upV
 	VMOVUPD   bundle_run(BX), Z12
 	VMOVUPD   bundle_rise(BX), Z13
 	VMULPD    SIDE, Z12, Z14                 // besideU
