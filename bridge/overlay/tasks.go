@@ -144,7 +144,7 @@ type tasks struct {
 
 func newTasks(s *step, edge tasksToEdge, source tasksToSource, network tasksToNetwork, registry tasksToRegistry) *tasks {
 	t := &tasks{
-		directory: &queueDirectory{step: s, network: network, heard: map[BrokerID]*heardQueues{}, places: map[string]BrokerID{}},
+		directory: &queueDirectory{step: s, network: network, heard: map[BrokerID]*heardQueues{}, places: map[string]queuePlace{}},
 		home:      newTaskHome(s, network, registry),
 		edge:      newTaskEdge(s, edge, source, network, registry),
 	}
@@ -167,6 +167,8 @@ func (t *tasks) take(from BrokerID, m RegistryMessage) {
 		t.home.onServing(from, m)
 	case *TaskDone:
 		t.home.onDone(from, m)
+	case *TaskRenew:
+		t.edge.onRenew(m)
 	case *TaskAccepted:
 		t.edge.onAccepted(from, m)
 	case *TaskAnswer:

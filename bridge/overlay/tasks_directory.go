@@ -8,12 +8,12 @@ type queueDirectory struct {
 	home    *taskHome
 	heard   map[BrokerID]*heardQueues
 
-	running Instant             // since when
-	number  uint64              // of what was told last; 0: nothing was
-	told    Instant             // when
-	stale   bool                // it has changed since
-	places  map[string]BrokerID // of queues that were asked for since the last news
-	news    bool                // where queues live may have changed: requests and serves go there at this step's end
+	running Instant               // since when
+	number  uint64                // of what was told last; 0: nothing was
+	told    Instant               // when
+	stale   bool                  // it has changed since
+	places  map[string]queuePlace // of queues that were asked for since the last news
+	news    bool                  // where queues live may have changed: requests and serves go there at this step's end
 }
 
 type heardQueues struct {
@@ -22,7 +22,7 @@ type heardQueues struct {
 	known   bool // the network knows the broker, or did
 }
 
-// place is a queue's home as far as it is known.
+// queuePlace is a queue's home as far as it is known.
 type queuePlace struct {
 	at       BrokerID
 	declared bool
@@ -43,37 +43,36 @@ func (p *queuePlace) before(q *queuePlace) bool {
 
 // where returns the home of a queue, "" if nobody has it. A passing queue whose home
 // has been out of reach for three periods is gone.
-func (d *queueDirectory) where(queue string) BrokerID {
-	if at, known := d.places[queue]; known {
-		return at
+func (d *queueDirectory) where(queue string) BrokerID { return d.place(queue).at }
+
+// place returns it with since when the queue lives there.
+func (d *queueDirectory) place(queue string) queuePlace {
+	if p, known := d.places[queue]; known {
+		return p
 	}
-	at := d.find(queue)
+	p := d.find(queue)
 	if len(d.places) >= maxQueues {
 		clear(d.places)
 	}
-	d.places[queue] = at
-	return at
+	d.places[queue] = p
+	return p
 }
 
-func (d *queueDirectory) find(queue string) BrokerID {
-	var best *queuePlace
-	consider := func(p *queuePlace) {
-		if best == nil || p.before(best) {
+func (d *queueDirectory) find(queue string) (best queuePlace) {
+	consider := func(p queuePlace) {
+		if best.at == "" || p.before(&best) {
 			best = p
 		}
 	}
 	if q := d.home.queues[queue]; q != nil && !q.over {
-		consider(&queuePlace{d.cfg.ID, q.declared, q.since})
+		consider(queuePlace{d.cfg.ID, q.declared, q.since})
 	}
 	for id, h := range d.heard { // the order decides nothing
 		if ad := h.byName[queue]; ad != nil && (ad.Declared && d.network.knows(id) || d.lately(id)) {
-			consider(&queuePlace{id, ad.Declared, ad.Since})
+			consider(queuePlace{id, ad.Declared, ad.Since})
 		}
 	}
-	if best == nil {
-		return ""
-	}
-	return best.at
+	return best
 }
 
 // lately reports whether a broker is in reach, or was within three periods.

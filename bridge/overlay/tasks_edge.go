@@ -225,7 +225,8 @@ func (e *taskEdge) sendRequest(p *taskClient, w *taskWait) {
 	to := BrokerID("")
 	switch {
 	case m.Robot == "":
-		to = e.directory.where(m.Queue)
+		at := e.directory.place(m.Queue)
+		to, m.Life = at.at, max(m.Life, at.since)
 	case e.source.readsRobot(m.Robot):
 		to = e.cfg.ID
 	default:
@@ -239,6 +240,18 @@ func (e *taskEdge) sendRequest(p *taskClient, w *taskWait) {
 	}
 	if to != "" && e.network.reaches(to) {
 		e.network.route(to, &m)
+	}
+}
+
+// onRenew sends a request again that its home will not take as it was.
+func (e *taskEdge) onRenew(m *TaskRenew) {
+	p := e.here(m.Client, 0)
+	if p == nil {
+		return
+	}
+	if w := p.waits[m.Key]; w != nil && w.request != nil && !w.cancelled {
+		w.request.Life = m.Life
+		e.sendRequest(p, w)
 	}
 }
 

@@ -99,6 +99,11 @@ func (h *taskHome) onRequest(from BrokerID, m *TaskRequest) {
 		h.network.route(from, &TaskAnswer{Client: m.Client, Attachment: m.Attachment, Key: m.Key, ID: m.ID, Refused: true, Code: refusal.code, Message: refusal.message})
 		return
 	}
+	if from != h.cfg.ID && m.Life != q.since && h.now < q.since+leasePeriods*Instant(h.cfg.Heartbeat) {
+		h.network.route(from, &TaskRenew{Client: m.Client, Key: m.Key, Life: q.since})
+		h.tidy(q)
+		return
+	}
 	h.last = max(h.last+1, uint64(max(h.now, 1)))
 	t := &task{
 		number: h.last, key: key, id: m.ID, queue: q, body: m.Body, asker: asker, accepted: h.now,

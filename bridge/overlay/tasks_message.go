@@ -28,11 +28,20 @@ type TaskRequest struct {
 	Key        string
 	ID         string // of the request, for the reply
 	Queue      string
-	Robot      string // instead of Queue: a command for it
-	Registry   bool   // for the registry, which passes it on to the broker that reads Robot
+	Robot      string  // instead of Queue: a command for it
+	Registry   bool    // for the registry, which passes it on to the broker that reads Robot
+	Life       Instant // since when the queue lives at its home, as far as the sender knows
 	Left       Duration
 	TTL        Duration
 	Body       []byte
+}
+
+// TaskRenew asks for a TaskRequest once more, if its client still waits: it may be
+// of before the queue began to live at the sender, and done there or elsewhere.
+type TaskRenew struct {
+	Client string
+	Key    string
+	Life   Instant
 }
 
 // TaskAccepted says that the task is stored at the sender.
@@ -158,6 +167,8 @@ type TaskProgress struct {
 func (*QueuesMessage) message() {}
 
 func (*TaskRequest) registryMessage() {}
+
+func (*TaskRenew) registryMessage() {}
 
 func (*TaskAccepted) registryMessage() {}
 

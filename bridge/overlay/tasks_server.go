@@ -383,7 +383,7 @@ func (h *taskHome) commandQueue(robot, client string) *taskQueue {
 	name := ownerEnd + robot + ownerEnd + client
 	q := h.queues[name]
 	if q == nil {
-		q = &taskQueue{name: name, robot: robot, limits: QueueConfig{Name: robot, Count: 1000, Bytes: 16 << 20}}
+		q = &taskQueue{name: name, robot: robot, since: h.directory.running, limits: QueueConfig{Name: robot, Count: 1000, Bytes: 16 << 20}}
 		h.queues[name] = q
 	}
 	return q

@@ -77,6 +77,7 @@ func (p *program) gone() {
 		p.dones = nil
 		for key, a := range p.asks {
 			if a.reply == nil {
+				p.w.left[a.queue]++
 				delete(p.asks, key)
 			}
 		}
