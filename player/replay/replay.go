@@ -192,9 +192,10 @@ func (r *Replay) close() {
 	r.changed()
 }
 
-// Run plays until ctx ends, and then returns nil. It can be called once. It begins
-// when a device is opened, serves on after the end, and begins anew when all
-// devices were closed and one is opened again, as Player's reader does.
+// Run plays until ctx ends, or that until which the files are read, and then returns
+// nil. It can be called once. It begins when a device is opened, serves on after the
+// end, and begins anew when all devices were closed and one is opened again, as
+// Player's reader does.
 func (r *Replay) Run(ctx context.Context) error {
 	r.mu.Lock()
 	again := r.ran
@@ -206,7 +207,9 @@ func (r *Replay) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		p, err := r.newPass(ctx)
 		switch {
-		case ctx.Err() != nil: // which may be why the files cannot be read any more
+		case ctx.Err() != nil, errors.Is(err, context.Canceled):
+			// The files cannot be read any more as ctx has ended, or what it is derived
+			// from, which ends a moment before it.
 			if err == nil {
 				p.end()
 			}

@@ -464,7 +464,8 @@ func (e endsWhenRead) Err() error {
 	return e.Context.Err()
 }
 
-// A replay that is stopped while it opens its files ends well.
+// A replay that is stopped while it opens its files ends well, also if it has heard
+// of the stop by the files alone.
 func TestReplayStoppedWhileItReads(t *testing.T) {
 	var packed bytes.Buffer // as with MCAP, something is read before the first message
 	z := gzip.NewWriter(&packed)
@@ -475,13 +476,15 @@ func TestReplayStoppedWhileItReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := source(t, "a.log.gz", packed.Bytes())
-	r, err := replay.New(replay.Config{Sources: []replay.Source{from}, Speed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	from.File.Until(endsWhenRead{ctx, cancel})
-	if err := r.Run(ctx); err != nil {
-		t.Error(err)
+	for _, running := range []context.Context{ctx, t.Context()} {
+		r, err := replay.New(replay.Config{Sources: []replay.Source{from}, Speed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(running); err != nil {
+			t.Error(err)
+		}
 	}
 }
