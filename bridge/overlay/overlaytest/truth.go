@@ -62,6 +62,17 @@ func (t *truth) give(seq uint64, g given) {
 	n := t.number(seq)
 	g.lost, g.passed = n.lost, n.passed
 	t.last, *n = seq, g
+	if past := len(t.past) - 1; past >= 0 && t.past[past].back == seq-1 && g.alike(t.past[past].given(seq)) {
+		t.past[past].back = seq
+	}
+}
+
+// alike reports whether two numbers were given alike: a source that starts again ends
+// the states that its store has as true, and does so again when that has gone back.
+func (g *given) alike(other given) bool {
+	return g.is() && g.reading == other.reading && slices.EqualFunc(g.names, other.names, func(a, b protocol.Matched) bool {
+		return a.ID == b.ID && (a.State == nil) == (b.State == nil) && (a.State == nil || *a.State == *b.State)
+	})
 }
 
 func (t *truth) lose(from, to uint64) {
