@@ -90,7 +90,7 @@ func (b *edge) onAskOther(from BrokerID, ask *Watch) {
 // onOther takes what another broker knows of the robots of a source broker that does
 // not answer, if that is newer than what is known here.
 func (b *edge) onOther(m *Robots) {
-	v := b.rosters[m.Of]
+	v := b.rosterFor(m.Of, m)
 	switch {
 	case v == nil || m.Version <= v.version:
 	case v.out:
@@ -126,7 +126,7 @@ func (b *edge) onRobots(from BrokerID, m *Robots) {
 		b.onOther(m)
 		return
 	}
-	v := b.rosters[from]
+	v := b.rosterFor(from, m)
 	if v == nil || m.Version == 0 {
 		return
 	}
@@ -150,6 +150,19 @@ func (b *edge) onRobots(from BrokerID, m *Robots) {
 		v.ask = false
 		b.watch(v)
 	}
+}
+
+// rosterFor returns the roster that a word of a source broker's robots belongs to; nil
+// if there is none and the word is not of all of them. What is heard is kept, whether
+// a client needs it now or not: this edge asked for a client that has left, or in an
+// earlier life, and another edge may ask for what this one has heard.
+func (b *edge) rosterFor(id BrokerID, m *Robots) *roster {
+	v := b.rosters[id]
+	if v == nil && (m.Whole || m.From == 0) && b.network.knows(id) {
+		v = newRoster(id)
+		b.rosters[id] = v
+	}
+	return v
 }
 
 func (b *edge) updateRoster(v *roster, m *Robots) {

@@ -185,19 +185,22 @@ func (p *client) hasHad(n *overlay.Notify) {
 	}
 }
 
-// hearRobots notes of which source brokers' robots a broker is told.
+// hearRobots notes of which source brokers' robots a broker is told: first of all of
+// them, then of what has changed since. A change from a version that it has known in
+// an earlier life says nothing to it.
 func (c *cluster) hearRobots(i int, messages []overlay.Message) {
 	for _, m := range messages {
 		var of overlay.BrokerID
+		all := false
 		switch m := m.(type) {
 		case *overlay.BulletinMessage:
-			of = m.Broker
+			of, all = m.Broker, m.From == 0
 		case *overlay.RoutedMessage:
 			if robots, are := m.Body.(*overlay.Robots); are && m.To == brokerName(i) {
-				of = cmp.Or(robots.Of, m.From)
+				of, all = cmp.Or(robots.Of, m.From), robots.Whole || robots.From == 0
 			}
 		}
-		if of == "" {
+		if _, before := c.heard[i][of]; of == "" || !before && !all {
 			continue
 		}
 		if c.heard[i] == nil {
