@@ -5,19 +5,12 @@ package overlay
 const dearPeriods = 2
 
 // tooDear reports, once a period, whether a key's way up has been dearer than the best
-// path for long enough (H4). A way up that another edge has asked for, in part, is not
-// known here, and counts as such.
+// path for long enough (H4).
 func (b *edge) tooDear(in *inbox, r *route) bool {
-	f := in.far
-	switch {
-	case !b.network.costly():
-		f.dear = 0
-	case !f.exact || b.network.dearer(r):
-		f.dear++
-	default:
-		f.dear = 0
+	if in.far.dear++; !b.network.dearer(r) {
+		in.far.dear = 0
 	}
-	return f.dear >= dearPeriods
+	return in.far.dear >= dearPeriods
 }
 
 // improve subscribes again, along the best path and all the way to the source. Nothing
@@ -29,6 +22,6 @@ func (b *edge) improve(in *inbox) {
 	b.stats.Improved++
 	b.nextRevision(s)
 	b.recordSession(s)
-	in.far.dear, in.far.exact, in.far.moved = 0, true, true
+	in.far.dear, in.far.moved = 0, true
 	b.network.subscribe(&SubscribeMessage{Key: in.key, Epoch: s.epoch, Num: in.buf.last, Known: in.known(), Hash: s.hash, Missing: &Missing{}})
 }

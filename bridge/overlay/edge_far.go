@@ -18,7 +18,6 @@ type far struct {
 	ends    int    // at how many periods' ends it was the same
 	stored  bool   // it comes from the store, and was not renewed since: a newer set than the stored one may be known
 	renewed Instant
-	exact   bool // the way up is the one that this edge has asked for, up to the source
 	moved   bool // it was improved since it was renewed: what the old way has lost nobody tells
 	dear    int  // at how many periods' ends it was dearer than the best path (H4)
 }
@@ -120,16 +119,14 @@ func (b *edge) subscribeFar(s *session, k Key, num uint64, before Hash, change *
 // begun it too, with a set of the same hash, whose names are not those of
 // subscriptions that have begun here since (liveThere). If there may be such
 // the subscribe goes to the source, whoever has a route: what is given from
-// then on is of this set.
+// then on is of this set. So it does where links have costs: its way up is known
+// then.
 func (b *edge) beginFar(s *session, k Key) {
 	var missing *Missing
-	if s.anySub(func(sub *sub) bool { return sub.since != Epoch{} }) {
+	if b.network.costly() || s.anySub(func(sub *sub) bool { return sub.since != Epoch{} }) {
 		missing = &Missing{}
 	}
 	b.subscribeFar(s, k, 0, s.hash, nil, missing)
-	if in := b.inboxOf(k); in != nil && in.far != nil {
-		in.far.exact = true // as far as is known, nobody else has asked for a way
-	}
 }
 
 // renew subscribes again, all the way to the source, and names what is missing.
@@ -145,7 +142,7 @@ func (b *edge) renew(in *inbox) {
 	if len(in.far.held) > 0 {
 		missing.To = in.far.held[0].From - 1
 	}
-	in.far.open, in.far.renewed, in.far.exact, in.far.moved = 0, b.period, true, false
+	in.far.open, in.far.renewed, in.far.moved = 0, b.period, false
 	b.network.subscribe(&SubscribeMessage{Key: in.key, Epoch: s.epoch, Num: in.buf.last, Known: in.known(), Hash: s.hash, Set: s.whole(), Missing: missing})
 }
 

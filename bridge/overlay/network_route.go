@@ -1,5 +1,7 @@
 package overlay
 
+import "slices"
+
 // onNotify delivers a reading to the keys whose edge is here, and passes it on
 // for the others: once over each link.
 func (b *network) onNotify(m *NotifyMessage) {
@@ -27,6 +29,7 @@ type route struct {
 	down  BrokerID   // towards the client; this broker: the client's edge is here
 	up    BrokerID   // towards the source; "": no way up, or this is the source
 	rest  []BrokerID // the path from here to the source, of the way up
+	exact bool       // the way up is that path: no junction on it has kept a way of its own
 	num   uint64     // as the newest subscribe told it
 	known uint64     // the highest number that subscribes told of, or that has passed here
 	hash  Hash       // of the set
@@ -132,10 +135,13 @@ func (b *network) routeOf(k Key) *route { return b.routes[k] }
 
 func (b *network) dropRoute(k Key) { delete(b.routes, k) }
 
-// join sends the subscription on to the next broker of a path that begins here.
+// join sends the subscription on to the next broker of a path that begins here. Only
+// one that goes all the way to the source, as a renewal does, is sure to lead the key
+// along that path.
 func (b *network) join(r *route, path []BrokerID, set *SetChange, missing *Missing) {
 	if len(path) > 1 {
 		if _, up := b.topology.links[path[1]]; up {
+			r.exact = missing != nil || r.exact && r.up != "" && slices.Equal(r.rest, path)
 			r.up, r.rest = path[1], path
 			b.tell(r.up, &SubscribeMessage{
 				Key: r.key, Epoch: r.epoch, Num: r.num, Known: r.known, Path: path[1:], Hash: r.hash, Set: set, Missing: missing,

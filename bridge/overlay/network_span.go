@@ -164,13 +164,17 @@ func (s *span) lower(x, other, y BrokerID) bool {
 }
 
 // dearer reports whether a route's way up is dearer than the best path by more than a
-// third, or is known to be lost. Where no link was given a cost nobody asks.
+// third, is not known, or is known to be lost. Where no link was given a cost nobody
+// asks.
 func (b *network) dearer(r *route) bool {
 	t := &b.topology
 	b.span()
 	best := t.tree.steps[r.key.Source]
 	if !t.tree.costly || best == nil {
 		return false
+	}
+	if !r.exact {
+		return true
 	}
 	sum := uint64(0)
 	for i := 1; i < len(r.rest); i++ {
