@@ -103,7 +103,7 @@ func New(config Config) (*Client, error) {
 		done:      make(chan struct{}),
 	}
 	c.handling, c.stopHandling = context.WithCancel(context.Background())
-	if config.Handle == nil {
+	if config.Handle == nil && config.HandleMany == nil {
 		c.events = make(chan Event)
 	}
 	if r := config.Resume; r != nil {
@@ -298,25 +298,44 @@ func (c *Client) run(ctx context.Context, first func(error)) {
 	close(c.done)
 }
 
+// maxMany is how many events HandleMany gets at once.
+const maxMany = 1024
+
 // deliver hands events to the program.
 func (c *Client) deliver(ctx context.Context) {
+	most := 1
+	if c.config.HandleMany != nil {
+		most = maxMany
+	}
+	var items []item
+	var many []Event
 	for {
-		it, ok := c.queue.take(ctx)
-		if !ok {
+		if items = c.queue.take(ctx, items, most); len(items) == 0 {
 			return
 		}
-		if c.config.Handle != nil {
-			c.config.Handle(it.event)
-		} else {
+		switch {
+		case c.config.HandleMany != nil:
+			many = many[:0]
+			for i := range items {
+				many = append(many, items[i].event)
+			}
+			c.config.HandleMany(many)
+			clear(many)
+		case c.config.Handle != nil:
+			c.config.Handle(items[0].event)
+		default:
 			select {
-			case c.events <- it.event:
+			case c.events <- items[0].event:
 			case <-ctx.Done():
 				return
 			}
 		}
-		if it.sequence != nil {
-			c.handled(it)
+		for i := range items {
+			if items[i].sequence != nil {
+				c.handled(items[i])
+			}
 		}
+		clear(items)
 	}
 }
 

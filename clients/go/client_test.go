@@ -64,6 +64,53 @@ func TestAcksInBatches(t *testing.T) {
 	}
 }
 
+// TestHandleMany: a program that keeps what it gets has all that came meanwhile at
+// once, and none of it is acknowledged before it returns.
+func TestHandleMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeBroker(t)
+		var r *running
+		kept, together := make(chan struct{}), []int{}
+		r = start(t, f, Config{HandleMany: func(events []Event) {
+			n := 0
+			for _, e := range events {
+				if _, is := e.(*Notification); is {
+					n++
+				}
+				r.events <- e
+			}
+			if n > 0 {
+				together = append(together, n)
+				<-kept
+			}
+		}})
+		p := r.attachedTo(f, "one")
+		for seq := range uint64(5) {
+			p.send(notify("s1", seq+1, 0))
+			synctest.Wait()
+		}
+		first := make(chan protocol.Ack, 1)
+		go func() { first <- expect[protocol.Ack](p, protocol.OpAck) }()
+		<-time.After(2 * time.Second)
+		select {
+		case a := <-first:
+			t.Errorf("%+v before anything was kept", a)
+		default:
+		}
+		kept <- struct{}{}
+		if a := <-first; a.Num != 1 {
+			t.Errorf("%+v", a)
+		}
+		kept <- struct{}{}
+		if a := expect[protocol.Ack](p, protocol.OpAck); a.Num != 5 {
+			t.Errorf("%+v", a)
+		}
+		if diff := cmp.Diff([]int{1, 4}, together); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 func TestHeartbeatsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeBroker(t)

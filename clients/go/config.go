@@ -58,6 +58,10 @@ type Config struct {
 	// may call Subscribe, Command and their kin, but not Close. Default: the
 	// events come out of Events.
 	Handle func(Event)
+	// HandleMany is Handle for a program that keeps what it gets: it gets what has
+	// come, up to 1,024 events in their order, and all of that is acknowledged when
+	// it returns. The slice is the client's. Not both.
+	HandleMany func([]Event)
 
 	// ConnectTimeout bounds connecting and the wait for welcome. Default 10 s.
 	ConnectTimeout time.Duration
@@ -107,6 +111,9 @@ func (c Config) defaulted() (Config, error) {
 		urls = append(urls, u)
 	}
 	c.Brokers = urls
+	if c.Handle != nil && c.HandleMany != nil {
+		return c, errors.New("callboard: both Handle and HandleMany, expected one")
+	}
 	if c.Anonymous && (c.Client != "" || c.Resume != nil) {
 		return c, errors.New("callboard: an anonymous client has neither an id nor a state to resume")
 	}

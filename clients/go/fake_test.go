@@ -226,7 +226,7 @@ func start(t *testing.T, f *fakeBroker, config Config) *running {
 	if f != nil {
 		config.Dial = f.pipes.dial
 	}
-	if config.Handle == nil {
+	if config.Handle == nil && config.HandleMany == nil {
 		config.Handle = func(e Event) { r.events <- e }
 	}
 	client, err := New(config)

@@ -79,7 +79,6 @@ func BenchmarkTakeNotify(b *testing.B) {
 		if err := c.take(conn, protocol.OpNotify, text); err != nil {
 			b.Fatal(err)
 		}
-		it, _ := c.queue.take(b.Context())
-		c.handled(it)
+		c.handled(c.queue.take(b.Context(), nil, 1)[0])
 	}
 }

@@ -61,33 +61,36 @@ func (q *queue) add(it item) {
 	signal(q.ready)
 }
 
-// take waits for an item; false at the end of ctx, or when the queue is
-// closed and empty.
-func (q *queue) take(ctx context.Context) (item, bool) {
+// take waits for items and returns those that are there, no more than most, in into's
+// memory; none at the end of ctx, or when the queue is closed and empty.
+func (q *queue) take(ctx context.Context, into []item, most int) []item {
 	for {
 		if ctx.Err() != nil {
-			return item{}, false
+			return nil
 		}
 		q.mu.Lock()
-		if q.head < len(q.items) {
-			it := q.items[q.head]
-			q.items[q.head] = item{}
-			q.head++
-			q.bytes -= it.bytes
+		if n := min(most, len(q.items)-q.head); n > 0 {
+			taken := q.items[q.head:][:n]
+			into = append(into[:0], taken...)
+			clear(taken)
+			q.head += n
+			for i := range into {
+				q.bytes -= into[i].bytes
+			}
 			q.compact()
 			q.mu.Unlock()
 			signal(q.drain)
-			return it, true
+			return into
 		}
 		closed := q.closed
 		q.mu.Unlock()
 		if closed {
-			return item{}, false
+			return nil
 		}
 		select {
 		case <-q.ready:
 		case <-ctx.Done():
-			return item{}, false
+			return nil
 		}
 	}
 }
