@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,8 +39,8 @@ var clientOps = []string{OpHello, OpSubscribe, OpUpdate, OpUnsubscribe, OpAck, O
 
 // message decodes the object by its op.
 func (o *object) message() (any, *Invalid) {
-	raw, ok := o.fields["op"]
-	if !ok {
+	raw := o.get("op")
+	if raw == nil {
 		return nil, &Invalid{Code: BadMessage, Field: "op", Message: "missing; expected one of " + quotedList(clientOps)}
 	}
 	var op string
@@ -73,7 +72,7 @@ func (o *object) message() (any, *Invalid) {
 		return m, o.take(false, fields{"id": text(&m.ID)})
 	case OpAck:
 		m := &Ack{Op: op}
-		return m, o.take(false, fields{"source": text(&m.Source), "num": count(&m.Num), "key": text(&m.Key)})
+		return m, o.takeAck(m)
 	case OpCommand:
 		m := &Command{Op: op}
 		return m, o.take(false, fields{
@@ -154,47 +153,108 @@ func required(field, value string) *Invalid {
 	return &Invalid{Code: BadMessage, Field: field, Message: "missing or empty; expected text"}
 }
 
-// object is a JSON object whose values are not decoded yet.
+// object is a JSON object whose values are not decoded yet: they are parts of its text.
 type object struct {
 	path   string // "" for the message itself
-	keys   []string
-	fields map[string]json.RawMessage
+	fields []field
+	places map[string]int // of the fields, once they are many
 }
 
-// readObject reads exactly one object.
+type field struct {
+	key   string
+	value json.RawMessage
+}
+
+// fewFields is up to how many are looked for one by one.
+const fewFields = 16
+
+// get returns the value of a field; nil: there is none.
+func (o *object) get(key string) json.RawMessage {
+	if o.places != nil {
+		if at, found := o.places[key]; found {
+			return o.fields[at].value
+		}
+		return nil
+	}
+	for i := range o.fields {
+		if o.fields[i].key == key {
+			return o.fields[i].value
+		}
+	}
+	return nil
+}
+
+// add puts a field in, unless there is one of that key.
+func (o *object) add(key string, value json.RawMessage) bool {
+	if o.get(key) != nil {
+		return false
+	}
+	if o.fields = append(o.fields, field{key, value}); o.places == nil && len(o.fields) > fewFields {
+		o.places = map[string]int{}
+		for i := range o.fields {
+			o.places[o.fields[i].key] = i
+		}
+	} else if o.places != nil {
+		o.places[key] = len(o.fields) - 1
+	}
+	return true
+}
+
+// readObject reads exactly one object. What is none encoding/json words.
 func readObject(data []byte, path string) (*object, *Invalid) {
+	if !Valid(data) {
+		return nil, readWrong(data, path)
+	}
+	o := &object{path: path, fields: make([]field, 0, 8)}
+	twice := ""
+	if !members(data, func(key string, value []byte) {
+		if !o.add(key, value) && twice == "" {
+			twice = key
+		}
+	}) {
+		return nil, &Invalid{Code: BadMessage, Field: path, Message: "expected an object"}
+	}
+	if twice != "" {
+		return nil, o.twice(twice)
+	}
+	return o, nil
+}
+
+func (o *object) twice(key string) *Invalid {
+	return &Invalid{Code: BadMessage, Field: o.field(key), Message: "stands there twice"}
+}
+
+// readWrong says what is wrong with a text that is not JSON, or has something behind it.
+func readWrong(data []byte, path string) *Invalid {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	o := &object{path: path, fields: map[string]json.RawMessage{}}
+	o := &object{path: path}
 	token, err := d.Token()
 	if err != nil {
-		return nil, o.syntax(err)
+		return o.syntax(err)
 	}
 	if token != json.Delim('{') {
-		return nil, &Invalid{Code: BadMessage, Field: path, Message: "expected an object"}
+		return &Invalid{Code: BadMessage, Field: path, Message: "expected an object"}
 	}
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
-			return nil, o.syntax(err)
+			return o.syntax(err)
 		}
 		key, _ := token.(string)
-		if _, twice := o.fields[key]; twice {
-			return nil, &Invalid{Code: BadMessage, Field: o.field(key), Message: "stands there twice"}
+		if o.get(key) != nil {
+			return o.twice(key)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, o.syntax(err)
+			return o.syntax(err)
 		}
-		o.keys, o.fields[key] = append(o.keys, key), raw
+		o.add(key, raw)
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, o.syntax(err)
+		return o.syntax(err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, &Invalid{Code: BadMessage, Field: path, Message: "something stands behind the object"}
-	}
-	return o, nil
+	return &Invalid{Code: BadMessage, Field: path, Message: "something stands behind the object"}
 }
 
 // syntax words what encoding/json says of a text that is no JSON.
@@ -221,7 +281,7 @@ func (o *object) field(key string) string {
 // id returns the message's id for the answer, if it has one.
 func (o *object) id() string {
 	var id string
-	if json.Unmarshal(o.fields["id"], &id) != nil || len(id) > MaxID {
+	if json.Unmarshal(o.get("id"), &id) != nil || len(id) > MaxID {
 		return ""
 	}
 	return id

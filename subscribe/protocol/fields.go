@@ -19,11 +19,12 @@ type setter func(field string, raw json.RawMessage) *Invalid
 
 // take decodes the object's fields. An unknown one is an error if strict.
 func (o *object) take(strict bool, known fields) *Invalid {
-	for _, key := range o.keys {
+	for i := range o.fields {
+		key := o.fields[i].key
 		set, ok := known[key]
 		switch {
 		case ok:
-			if problem := set(o.field(key), o.fields[key]); problem != nil {
+			if problem := set(o.field(key), o.fields[i].value); problem != nil {
 				return problem
 			}
 		case key == "op" && o.path == "":
@@ -67,9 +68,10 @@ func wrongType(field string, raw json.RawMessage, expected string) *Invalid {
 
 func text(to *string) setter {
 	return func(field string, raw json.RawMessage) *Invalid {
-		if raw[0] != '"' || json.Unmarshal(raw, to) != nil {
+		if raw[0] != '"' {
 			return wrongType(field, raw, "text")
 		}
+		*to = unquote(raw)
 		return nil
 	}
 }
@@ -199,13 +201,13 @@ func entries[T any](to *map[string]T, expected string, set func(*T) setter) sett
 		if problem != nil {
 			return problem
 		}
-		*to = make(map[string]T, len(o.keys))
-		for _, key := range o.keys {
+		*to = make(map[string]T, len(o.fields))
+		for _, f := range o.fields {
 			var v T
-			if problem := set(&v)(o.field(key), o.fields[key]); problem != nil {
+			if problem := set(&v)(o.field(f.key), f.value); problem != nil {
 				return problem
 			}
-			(*to)[key] = v
+			(*to)[f.key] = v
 		}
 		return nil
 	}

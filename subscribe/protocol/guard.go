@@ -1,9 +1,6 @@
 package protocol
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "fmt"
 
 const (
 	guardFrom = 4 << 10   // smaller messages, in bytes, cannot become large
@@ -17,7 +14,7 @@ func Guard(text []byte, subscriptions int) *Invalid {
 	if len(text) < guardFrom {
 		return nil
 	}
-	if !json.Valid(text) {
+	if !Valid(text) {
 		// The decoder stops at the fault; what comes before it must be small.
 		return guardValues(text)
 	}
@@ -55,7 +52,7 @@ func guardValues(text []byte) *Invalid {
 // SaysHello reports whether a message is a hello, even one that is wrong.
 func SaysHello(text []byte) bool {
 	hello := false
-	if json.Valid(text) {
+	if Valid(text) {
 		members(text, func(name string, value []byte) { hello = hello || name == "op" && unquote(value) == OpHello })
 	}
 	return hello

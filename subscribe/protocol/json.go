@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Operation returns the operation of a message, "" if it is none.
@@ -116,8 +117,10 @@ func appendValue(dst []byte, v reflect.Value, depth int) []byte {
 	if !v.IsValid() || depth > maxNesting {
 		return append(dst, "null"...)
 	}
-	if out, ok := appendMarshaler(dst, v); ok {
-		return out
+	if kind := v.Kind(); v.Type().PkgPath() != "" || kind == reflect.Interface || kind == reflect.Pointer || kind == reflect.Struct { // others have no methods
+		if out, ok := appendMarshaler(dst, v); ok {
+			return out
+		}
 	}
 	switch v.Kind() {
 	case reflect.Bool:
@@ -209,36 +212,75 @@ func appendMap(dst []byte, v reflect.Value, depth int) []byte {
 	return append(dst, '}')
 }
 
+// structField is how a field of a struct is written.
+type structField struct {
+	index               int
+	name                string // as text in JSON, with the colon
+	embedded            bool   // its own fields are written instead
+	omitEmpty, omitZero bool
+	op                  bool // it is called op
+}
+
+// structFields are those of types that were written already.
+var structFields sync.Map // reflect.Type → []structField
+
+func fieldsOf(t reflect.Type) []structField {
+	if known, found := structFields.Load(t); found {
+		return known.([]structField)
+	}
+	var all []structField
+	for i := range t.NumField() {
+		field := t.Field(i)
+		tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		embedded := field.Anonymous && tag == "" && field.Type.Kind() == reflect.Struct
+		name := jsonName(field)
+		if name == "" && !embedded {
+			continue
+		}
+		has := func(option string) bool { return slices.Contains(strings.Split(options, ","), option) }
+		all = append(all, structField{
+			index: i, name: string(AppendText(nil, name)) + ":", embedded: embedded,
+			omitEmpty: has("omitempty"), omitZero: has("omitzero"), op: name == "op",
+		})
+	}
+	structFields.Store(t, all)
+	return all
+}
+
+// jsonName returns what a field is called in JSON, "" if it is not there.
+func jsonName(field reflect.StructField) string {
+	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	switch {
+	case name == "-" && options == "" || !field.IsExported():
+		return ""
+	case name == "":
+		return field.Name
+	}
+	return name
+}
+
 // appendFields appends the exported fields of a struct, those of embedded
 // structs among them. more says that a field stands before them; the field op
 // is then left out. It reports whether a field stands there now.
 func appendFields(dst []byte, v reflect.Value, more bool, depth int) ([]byte, bool) {
 	skipOp := more
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" && options == "" {
+	fields := fieldsOf(v.Type())
+	for i := range fields {
+		f := &fields[i]
+		value := v.Field(f.index)
+		switch {
+		case f.embedded:
+			dst, more = appendFields(dst, value, more, depth+1)
 			continue
-		}
-		if field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct {
-			dst, more = appendFields(dst, v.Field(i), more, depth+1)
+		case skipOp && f.op, f.omitEmpty && isEmpty(value), f.omitZero && value.IsZero():
 			continue
-		}
-		omit := slices.Contains(strings.Split(options, ","), "omitempty") && isEmpty(v.Field(i)) ||
-			slices.Contains(strings.Split(options, ","), "omitzero") && v.Field(i).IsZero()
-		if !field.IsExported() || omit || skipOp && name == "op" {
-			continue
-		}
-		if name == "" {
-			name = field.Name
 		}
 		if more {
 			dst = append(dst, ',')
 		}
 		more = true
-		dst = AppendText(dst, name)
-		dst = append(dst, ':')
-		dst = appendValue(dst, v.Field(i), depth+1)
+		dst = append(dst, f.name...)
+		dst = appendValue(dst, value, depth+1)
 	}
 	return dst, more
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -118,7 +119,7 @@ func RawResult(body []byte) any {
 // raw takes any JSON value.
 func raw(to *json.RawMessage) setter {
 	return func(_ string, value json.RawMessage) *Invalid {
-		*to = value
+		*to = bytes.Clone(value) // it is part of the message's text
 		return nil
 	}
 }
@@ -226,15 +227,75 @@ func (o *object) taskMessage(op string) (any, *Invalid) {
 		return m, o.take(false, fields{"id": text(&m.ID)})
 	case OpRequest:
 		m := &Request{Op: op}
-		return m, o.take(false, fields{
-			"id": text(&m.ID), "queue": text(&m.Queue), "body": raw(&m.Body), "ttl": pointer(&m.TTL, number), "key": text(&m.Key),
-		})
+		return m, o.takeRequest(m)
 	case OpCancel:
 		m := &Cancel{Op: op}
 		return m, o.take(false, fields{"key": text(&m.Key)})
 	case OpDone:
 		m := &Done{Op: op}
-		return m, o.take(false, fields{"task": text(&m.Task), "body": raw(&m.Body), "error": taskError(&m.Error), "progress": raw(&m.Progress)})
+		return m, o.takeDone(m)
 	}
 	return nil, nil
+}
+
+// The messages of which there are many are read without a list of their fields.
+
+func (o *object) takeRequest(m *Request) *Invalid {
+	return o.each(func(key string) setter {
+		switch key {
+		case "id":
+			return text(&m.ID)
+		case "queue":
+			return text(&m.Queue)
+		case "body":
+			return raw(&m.Body)
+		case "ttl":
+			return pointer(&m.TTL, number)
+		case "key":
+			return text(&m.Key)
+		}
+		return nil
+	})
+}
+
+func (o *object) takeDone(m *Done) *Invalid {
+	return o.each(func(key string) setter {
+		switch key {
+		case "task":
+			return text(&m.Task)
+		case "body":
+			return raw(&m.Body)
+		case "error":
+			return taskError(&m.Error)
+		case "progress":
+			return raw(&m.Progress)
+		}
+		return nil
+	})
+}
+
+func (o *object) takeAck(m *Ack) *Invalid {
+	return o.each(func(key string) setter {
+		switch key {
+		case "source":
+			return text(&m.Source)
+		case "num":
+			return count(&m.Num)
+		case "key":
+			return text(&m.Key)
+		}
+		return nil
+	})
+}
+
+// each decodes the fields for which there is a setter.
+func (o *object) each(setterOf func(key string) setter) *Invalid {
+	for i := range o.fields {
+		if set := setterOf(o.fields[i].key); set != nil {
+			if problem := set(o.field(o.fields[i].key), o.fields[i].value); problem != nil {
+				return problem
+			}
+		}
+	}
+	return nil
 }

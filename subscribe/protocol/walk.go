@@ -3,10 +3,11 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
-// The functions of this file walk over JSON that json.Valid has accepted, in
+// The functions of this file walk over JSON that Valid has accepted, in
 // place, and so may take its grammar for granted.
 
 // members calls found for each member of an object, in order. It reports
@@ -59,10 +60,8 @@ func skipValue(text []byte, i int) int {
 	for i < len(text) {
 		switch text[i] {
 		case '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
+			for i = skipPlain(text, i+1); i < len(text) && text[i] != '"'; i = skipPlain(text, i) {
+				i += 2 // a backslash and what it is before
 			}
 			i++
 		case '{', '[':
@@ -90,9 +89,25 @@ func skipValue(text []byte, i int) int {
 // unquote returns what a JSON string says.
 func unquote(text []byte) string {
 	if len(text) >= 2 && bytes.IndexByte(text, '\\') < 0 {
-		return string(text[1 : len(text)-1])
+		text = text[1 : len(text)-1]
+		if word, often := words[string(text)]; often {
+			return word
+		}
+		return string(text)
 	}
 	var s string
 	_ = json.Unmarshal(text, &s) // it is valid
 	return s
 }
+
+// words are those that come so often that they are not made each time.
+var words = func() map[string]string {
+	all := map[string]string{}
+	for _, w := range slices.Concat(clientOps, []string{
+		"op", "id", "queue", "body", "ttl", "key", "task", "source", "num", "left", "from", "again", "ahead", "result", "ok", "error",
+		OpAccepted, OpTask, OpCancelled, OpProgress, OpReply,
+	}) {
+		all[w] = w
+	}
+	return all
+}()
