@@ -45,12 +45,18 @@ func (c *Client) attend(conn *connection, tried uint64, welcomed func()) error {
 	}
 }
 
+// often are the operations of which there are many.
+var often = []string{protocol.OpNotify, protocol.OpTask, protocol.OpAccepted, protocol.OpReply}
+
 // operation returns a message's op. The broker writes it first, which saves a
 // pass over the message.
 func operation(text []byte) (string, error) {
-	const prefix = `{"op":"notify"`
-	if bytes.HasPrefix(text, []byte(prefix)) {
-		return protocol.OpNotify, nil
+	if rest, first := bytes.CutPrefix(text, []byte(`{"op":"`)); first {
+		for _, op := range often {
+			if len(rest) > len(op) && string(rest[:len(op)]) == op && rest[len(op)] == '"' {
+				return op, nil
+			}
+		}
 	}
 	var head struct {
 		Op string `json:"op"`

@@ -30,10 +30,11 @@ const missedHeartbeats = 3
 // connection is one WebSocket connection: whoever has something to send adds
 // it to the outbox, one goroutine writes, one reads.
 type connection struct {
-	url    string
-	socket *websocket.Conn
-	kind   int           // of its messages: text, or binary, which is CBOR
-	done   chan struct{} // closed when both goroutines have ended
+	url      string
+	socket   *websocket.Conn
+	together *together     // below it; nil in tests that have none
+	kind     int           // of its messages: text, or binary, which is CBOR
+	done     chan struct{} // closed when both goroutines have ended
 
 	leg // guarded by Client.mu
 
@@ -59,6 +60,7 @@ func newConnection(url string, socket *websocket.Conn, silence time.Duration) *c
 // dial opens a WebSocket connection to a broker.
 func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 	stop := func() bool { return true }
+	var together *together
 	dialer := websocket.Dialer{
 		NetDialContext: func(dialing context.Context, network, address string) (net.Conn, error) {
 			raw, err := c.config.Dial(dialing, network, address)
@@ -66,8 +68,10 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 				return nil, err
 			}
 			stop = context.AfterFunc(ctx, func() { raw.Close() }) // the handshake itself does not heed it
-			return deadline.New(raw), nil
+			together = newTogether(deadline.New(raw))
+			return together, nil
 		},
+		ReadBufferSize:    readBuffer,
 		TLSClientConfig:   c.config.TLS,
 		HandshakeTimeout:  c.config.ConnectTimeout,
 		Subprotocols:      []string{c.subprotocol()},
@@ -87,6 +91,7 @@ func (c *Client) dial(ctx context.Context, url string) (*connection, error) {
 	}
 	socket.SetReadLimit(maxIncoming)
 	n := newConnection(url, socket, c.config.ConnectTimeout)
+	n.together = together
 	if c.config.CBOR {
 		n.kind = websocket.BinaryMessage
 	}
@@ -144,12 +149,32 @@ func firstLine(text []byte) string {
 
 // send adds a message to the outbox.
 func (n *connection) send(message any) error {
-	text, err := json.Marshal(message)
+	text, err := encode(message)
 	if err != nil {
-		return fmt.Errorf("callboard: encoding %T: %w", message, err)
+		return err
 	}
 	n.enqueue(text)
 	return nil
+}
+
+// encode returns a message in JSON. Those of which there are many are pointers.
+func encode(message any) ([]byte, error) {
+	if protocol.Operation(message) != "" {
+		return protocol.AppendMessage(make([]byte, 0, 512), message), nil
+	}
+	text, err := json.Marshal(message)
+	if err != nil {
+		return nil, fmt.Errorf("callboard: encoding %T: %w", message, err)
+	}
+	return text, nil
+}
+
+// encodeBody returns what a program says in JSON.
+func encodeBody(body any) (json.RawMessage, error) {
+	if raw, is := body.(json.RawMessage); is && protocol.Valid(raw) {
+		return raw, nil
+	}
+	return json.Marshal(body)
 }
 
 func (n *connection) enqueue(text []byte) {
@@ -195,14 +220,8 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 			text, _ := json.Marshal(a) // strings and numbers only
 			outbox = append(outbox, text)
 		}
-		for _, text := range outbox {
-			n.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
-			if n.kind == websocket.BinaryMessage {
-				text = protocol.AppendCBOR(nil, text)
-			}
-			if err := n.socket.WriteMessage(n.kind, text); err != nil {
-				return
-			}
+		if err := n.writeAll(outbox); err != nil {
+			return
 		}
 		if closing {
 			last := websocket.FormatCloseMessage(websocket.CloseNormalClosure, reason)
@@ -214,6 +233,24 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 			armed = true
 		}
 	}
+}
+
+// writeAll writes messages, as many as there are with one call of the system.
+func (n *connection) writeAll(outbox [][]byte) (err error) {
+	if n.together != nil && len(outbox) > 1 {
+		n.together.begin()
+		defer func() { err = errors.Join(err, n.together.end()) }()
+	}
+	for _, text := range outbox {
+		n.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if n.kind == websocket.BinaryMessage {
+			text = protocol.AppendCBOR(nil, text)
+		}
+		if err := n.socket.WriteMessage(n.kind, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // read returns the next message. Silence beyond what is taken is an error.

@@ -1,7 +1,6 @@
 package callboard
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -17,7 +16,7 @@ const maxNumber = 1<<53 - 1
 
 // decode reads a message of a broker.
 func decode[T any](text []byte, into *T, check func(*T) error) error {
-	if err := json.Unmarshal(text, into); err != nil {
+	if err := protocol.Unmarshal(text, into); err != nil {
 		return err
 	}
 	return check(into)

@@ -159,10 +159,14 @@ func (c *Client) closedError() error {
 
 // checkSize refuses what the broker would close the connection for.
 func checkSize(message any) error {
-	text, err := json.Marshal(message)
+	text, err := encode(message)
 	if err != nil {
-		return fmt.Errorf("callboard: encoding %T: %w", message, err)
+		return err
 	}
+	return checkLength(text)
+}
+
+func checkLength(text []byte) error {
 	if len(text) > protocol.MaxMessage {
 		return fmt.Errorf("callboard: a message of %d bytes, the limit is %d", len(text), protocol.MaxMessage)
 	}

@@ -159,30 +159,35 @@ func (c *Client) takeTask(m protocol.Task) {
 	s.inHand++
 	c.working.Go(func() {
 		defer cancel()
-		c.answerTask(s, t, t.do(ctx, s.handle))
+		d, text := t.do(ctx, s.handle)
+		c.answerTask(s, t, d, text)
 	})
 }
 
-// do does a task and words its answer.
-func (t *Task) do(ctx context.Context, handle TaskHandler) protocol.Done {
-	d := protocol.Done{Op: protocol.OpDone, Task: t.Name}
+// do does a task and words its answer, also as text.
+func (t *Task) do(ctx context.Context, handle TaskHandler) (d *protocol.Done, text []byte) {
+	d = &protocol.Done{Task: t.Name}
 	result, err := handle(ctx, t)
 	if err == nil {
-		if d.Body, err = json.Marshal(result); err != nil {
+		if d.Body, err = encodeBody(result); err != nil {
 			err = fmt.Errorf("the answer cannot be encoded: %w", err)
-		} else if err = checkSize(d); err != nil {
-			err = fmt.Errorf("the answer is too long: %w", err)
+		} else {
+			text = protocol.AppendMessage(make([]byte, 0, len(d.Body)+128), d)
+			if err = checkLength(text); err != nil {
+				err = fmt.Errorf("the answer is too long: %w", err)
+			}
 		}
 	}
 	if err != nil {
-		text := err.Error()
-		d.Body, d.Error = nil, &protocol.TaskError{Message: text[:min(len(text), 4096)]}
+		why := err.Error()
+		d.Body, d.Error = nil, &protocol.TaskError{Message: why[:min(len(why), 4096)]}
+		text = protocol.AppendMessage(nil, d)
 	}
-	return d
+	return d, text
 }
 
 // answerTask sends a task's answer.
-func (c *Client) answerTask(s *Server, t *Task, d protocol.Done) {
+func (c *Client) answerTask(s *Server, t *Task, d *protocol.Done, text []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.inHand--; s.inHand == 0 && s.idle != nil {
@@ -193,17 +198,13 @@ func (c *Client) answerTask(s *Server, t *Task, d protocol.Done) {
 	}
 	delete(c.hands, t.Name)
 	c.dones = append(c.lately(), answered{d, time.Now()})
-	for _, conn := range []*connection{c.conn, c.next} {
-		if conn != nil {
-			conn.send(d)
-		}
-	}
+	c.enqueue(text)
 }
 
 // answered is an answer to a task. A broker that is killed may not have passed on what came
 // last: it is said again to the next one.
 type answered struct {
-	message protocol.Done
+	message *protocol.Done
 	at      time.Time
 }
 

@@ -52,7 +52,7 @@ type asked struct {
 // task is cancelled. An *Error says how it has ended otherwise: failed (the server's
 // own error), expired, cancelled, unavailable, overloaded.
 func (c *Client) Request(ctx context.Context, r Request) (json.RawMessage, error) {
-	body, err := json.Marshal(r.Body)
+	body, err := encodeBody(r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("callboard: the body of a task: %w", err)
 	}
@@ -60,7 +60,7 @@ func (c *Client) Request(ctx context.Context, r Request) (json.RawMessage, error
 		key: r.Key, request: &r, deadline: deadlineOf(r.TTL),
 		message: func(id string, left time.Duration) any {
 			ttl := left.Seconds()
-			return protocol.Request{Op: protocol.OpRequest, ID: id, Queue: r.Queue, Body: body, TTL: &ttl, Key: r.Key}
+			return &protocol.Request{ID: id, Queue: r.Queue, Body: body, TTL: &ttl, Key: r.Key}
 		},
 	}, func(key string) { r.Key = key })
 }
@@ -120,13 +120,25 @@ func (c *Client) begins(a *asked) error {
 	}
 	c.nextID++
 	a.id = taskPrefix + strconv.FormatUint(c.nextID, 10)
-	if err := checkSize(a.message(a.id, time.Until(a.deadline))); err != nil {
+	text, err := encode(a.message(a.id, time.Until(a.deadline)))
+	if err == nil {
+		err = checkLength(text)
+	}
+	if err != nil {
 		return err
 	}
 	c.asked[a.key], c.askedByID[a.id] = a, a
-	c.sayAsked(c.conn, a)
-	c.sayAsked(c.next, a)
+	c.enqueue(text)
 	return nil
+}
+
+// enqueue sends a message over the connections that there are. mu is held.
+func (c *Client) enqueue(text []byte) {
+	for _, conn := range [...]*connection{c.conn, c.next} {
+		if conn != nil {
+			conn.enqueue(text)
+		}
+	}
 }
 
 // taskPrefix begins the ids of tasks that are asked for, and of queues that are served.
@@ -165,7 +177,7 @@ func (c *Client) giveUpTask(a *asked) {
 func (c *Client) takeAnswer(conn *connection, r *reply) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	conn.send(protocol.Ack{Op: protocol.OpAck, Key: r.Key})
+	conn.send(&protocol.Ack{Key: r.Key})
 	a := c.asked[r.Key]
 	if a == nil {
 		return c.current(conn)
