@@ -217,7 +217,9 @@ type peer struct {
 	got    chan object // closed at its end
 	ended  error       // why; once got is closed
 	hello  object
-	id     any // of the last message that had one
+	id     any // of the last message that had one, with its key
+	key    any
+	serves any // id of the last queue that is served
 
 	mu    sync.Mutex
 	acks  map[string]float64
@@ -246,7 +248,7 @@ func (p *peer) read() {
 			p.ended = fmt.Errorf("%s: %w", text, err)
 			return
 		}
-		if m["op"] == "ack" {
+		if m["op"] == "ack" && m["key"] == nil {
 			p.ack(m)
 			continue
 		}
@@ -309,11 +311,13 @@ func (p *peer) next() (object, error) {
 		if !open {
 			return nil, fmt.Errorf("the connection to %s has ended: %w", p.broker.name, p.ended)
 		}
-		if id, has := m["id"]; has {
-			p.id = id
-		}
-		if m["op"] == "hello" {
+		switch id, has := m["id"]; {
+		case m["op"] == "hello":
 			p.hello = m
+		case m["op"] == "serve":
+			p.serves = id
+		case has:
+			p.id, p.key = id, m["key"]
 		}
 		return m, nil
 	case <-time.After(patience):
@@ -330,8 +334,13 @@ func (p *peer) send(op, rest string) error {
 		if fill["attachment"] == nil {
 			fill["attachment"] = 1
 		}
-	case "reply":
+	case "reply", "accepted", "progress":
 		fill["id"] = p.id
+		if p.key != nil {
+			fill["key"] = p.key
+		}
+	case "task":
+		fill["id"] = p.serves
 	}
 	all, err := messages(op, rest, fill)
 	if err != nil {

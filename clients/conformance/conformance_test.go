@@ -197,6 +197,8 @@ func (p *play) play(s step) error {
 		return p.result(s.verb, s.rest)
 	case "event":
 		return p.event(s.verb, s.rest)
+	case "events":
+		return p.events(strings.Fields(rest))
 	case "end":
 		want, err := p.object(`{"end": ` + rest + `}`)
 		if err != nil {
@@ -273,6 +275,22 @@ func (p *play) event(name, rest string) error {
 	return nil
 }
 
+// events expects the driver's next events, in any order.
+func (p *play) events(names []string) error {
+	for len(names) > 0 {
+		got, err := p.driver.next(p.driver.events)
+		if err != nil {
+			return err
+		}
+		at := slices.Index(names, fmt.Sprint(got["event"]))
+		if at < 0 {
+			return fmt.Errorf("event %s; expected %s", shown(got), strings.Join(names, ", "))
+		}
+		names = slices.Delete(names, at, at+1)
+	}
+	return nil
+}
+
 func (p *play) broker(b *broker, s step) error {
 	switch s.verb {
 	case "up":
@@ -311,6 +329,7 @@ func (p *play) peer(c *peer, s step) error {
 		return p.expects(c, s.rest)
 	case ">":
 		op, rest := firstWord(s.rest)
+		rest = strings.NewReplacer("$serves", fmt.Sprint(c.serves), "$id", fmt.Sprint(c.id)).Replace(rest)
 		if strings.Contains(rest, "$") {
 			o, err := p.object(rest)
 			if err != nil {

@@ -186,7 +186,7 @@ func TestExamples(t *testing.T) {
 			if err := l.there(); err != nil {
 				t.Skip(err)
 			}
-			p := newPair(t, 0.4, "", simtest.Serve(t, openFloor, "floor.world", simdriver.Config{Speed: 2}, "r0", "r1"), nil)
+			p := newPair(t, 0.4, [2]string{}, simtest.Serve(t, openFloor, "floor.world", simdriver.Config{Speed: 2}, "r0", "r1"), nil)
 			here, there := p.relays[0].url(), p.relays[1].url()
 			fleet := runs(t, l, "fleet", there, "r*")
 			fleet.says(`r0 stands at -?0\.00 -?0\.00`, `r1 stands at -4\.00 -?0\.00`, `r0 is free .*`, `r1 is free .*`)

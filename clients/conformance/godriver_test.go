@@ -20,6 +20,10 @@ type goDriver struct {
 	mu     sync.Mutex
 	out    *json.Encoder
 	held   chan struct{} // closed by release; nil: nothing holds the program up
+
+	servers map[string]*callboard.Server // by queue
+	inHand  map[string]*work             // by word
+	asked   map[string]func()            // by tag: cancels it
 }
 
 // settings are what a driver is told first.
@@ -50,7 +54,9 @@ func drive() {
 	if !read(&s) {
 		os.Exit(2)
 	}
-	d := &goDriver{out: json.NewEncoder(os.Stdout)}
+	d := &goDriver{
+		out: json.NewEncoder(os.Stdout), servers: map[string]*callboard.Server{}, inHand: map[string]*work{}, asked: map[string]func(){},
+	}
 	config := callboard.Config{
 		Brokers: s.Brokers, Client: s.Client, Anonymous: s.Anonymous, Token: s.Token, Resume: s.Resume,
 		BackoffMin: seconds(s.Backoff[0]), BackoffMax: seconds(s.Backoff[1]), ConnectTimeout: seconds(s.ConnectTimeout),
@@ -122,6 +128,8 @@ func (d *goDriver) call(c call) {
 		err = d.client.Move(ctx, args[struct{ URL string }](c).URL)
 	case "state":
 		v = d.client.State()
+	default:
+		v, err = d.task(c)
 	}
 	result := map[string]any{"result": c.Tag, "value": v}
 	if err != nil {
@@ -144,6 +152,7 @@ func args[T any](c call) (v T) {
 // code returns what kind of error it is.
 func code(err error) string {
 	for kind, known := range map[string]error{
+		"aborted":    context.Canceled,
 		"taken_over": callboard.ErrTakenOver, "lost": callboard.ErrLost, "overtaken": callboard.ErrOvertaken,
 	} {
 		if errors.Is(err, known) {

@@ -27,6 +27,8 @@ type follower struct {
 	taken   chan struct{} // closed when the driver's last event was taken
 	tag     int
 	kept    map[string]object
+	asked   int      // tasks
+	waits   []string // those that wait for their answers
 
 	mu      sync.Mutex
 	last    map[string]float64 // number by source
@@ -148,6 +150,7 @@ func (f *follower) does(what string, args object) object {
 
 // again kills the program; another goes on where it said to be.
 func (f *follower) again() {
+	f.answered() // or it would not be known which the program had
 	state := f.does("state", object{})["value"].(object)
 	f.driver.kill()
 	<-f.taken
@@ -160,6 +163,7 @@ func (f *follower) again() {
 	}
 	f.mu.Unlock()
 	f.start(object{"brokers": f.brokers, "resume": state})
+	f.serve()
 }
 
 // progress waits until each has so many more notifications of the robots.
@@ -175,8 +179,9 @@ func progress(all []*follower, robots ...string) {
 }
 
 // TestKills has a program of each library follow two robots, each of which another
-// broker reads, while brokers are killed and come back, connections are cut or fall
-// silent, programs move, stand still, die and are started again.
+// broker reads, serve a queue and ask for tasks, while brokers are killed and come back,
+// connections are cut or fall silent, programs move, stand still, die and are started
+// again.
 func TestKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -186,12 +191,14 @@ func TestKills(t *testing.T) {
 		seed, _ = strconv.ParseUint(text, 10, 64)
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	p := newPair(t, 0.4, "", simtest.Wander(t, 1, "r0", "r1"), nil)
+	p := newPair(t, 0.4, [2]string{queue}, simtest.Wander(t, 1, "r0", "r1"), nil)
 	brokers := []any{p.relays[0].url(), p.relays[1].url()}
 	var all []*follower
 	for _, l := range libraries {
 		if l.there() == nil {
-			all = append(all, newFollower(t, l, brokers, "model-"+l.name))
+			f := newFollower(t, l, brokers, "model-"+l.name)
+			f.serve()
+			all = append(all, f)
 		}
 	}
 	robots := []string{"r0", "r1"}
@@ -245,8 +252,14 @@ func TestKills(t *testing.T) {
 		for _, n := range random.Perm(len(names)) {
 			i := random.IntN(2)
 			trace = append(trace, fmt.Sprintf("%s %d", names[n], i+1))
+			for _, f := range all {
+				f.ask()
+			}
 			actions[names[n]](i)
 			progress(all, robots...)
+			for _, f := range all {
+				f.answered()
+			}
 		}
 	}
 	for _, f := range all {
@@ -257,7 +270,7 @@ func TestKills(t *testing.T) {
 				t.Errorf("%s: readings of %s are missing %d times, its broker was killed %d times", f.library.name, key, n, kills[robot])
 			}
 		}
-		t.Logf("%s: %v notifications, %d connections lost", f.library.name, f.count, f.others["detached"])
+		t.Logf("%s: %v notifications, %d connections lost, %d tasks asked for", f.library.name, f.count, f.others["detached"], f.asked)
 		f.mu.Unlock()
 	}
 	t.Logf("seed %d: %s", seed, strings.Join(trace, ", "))

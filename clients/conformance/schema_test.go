@@ -157,7 +157,8 @@ func TestSchemaDecode(t *testing.T) {
 // the schema, and has no field that is not in it.
 func TestSchemaFrames(t *testing.T) {
 	said := &frames{from: map[string][][]byte{}}
-	p := newPair(t, 0.2, "[limits]\ninbox = { count = 20 }\n", simtest.Wander(t, 4, "r0", "r1"), said)
+	const limits = "[limits]\ninbox = { count = 20 }\n"
+	p := newPair(t, 0.2, [2]string{limits, limits}, simtest.Wander(t, 4, "r0", "r1"), said)
 	brokers := []any{p.relays[0].url()}
 	f := newFollower(t, libraries[0], brokers, lossy)
 	progress([]*follower{f}, "r0", "r1")

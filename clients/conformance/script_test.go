@@ -158,6 +158,8 @@ func defaults(op string) object {
 		return object{"ok": true}
 	case "heartbeat":
 		return object{"broker": "b1", "time": 1}
+	case "task":
+		return object{"task": "t1", "queue": "docks", "from": "asker", "left": 60}
 	case "error":
 		return object{"message": "a test"}
 	}

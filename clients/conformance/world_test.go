@@ -45,7 +45,7 @@ type pair struct {
 	relays  [2]*relay
 }
 
-func newPair(t *testing.T, heartbeat float64, further string, robots []string, frames *frames) *pair {
+func newPair(t *testing.T, heartbeat float64, further [2]string, robots []string, frames *frames) *pair {
 	p := &pair{}
 	listen := []string{freeAddress(t), freeAddress(t)}
 	links := []string{freeAddress(t), freeAddress(t)}
@@ -66,7 +66,7 @@ id = "b%d"
 address = %q
 [registry]
 broker = "b1"
-%s`, i+1, listen[i], p.relays[i].url(), links[i], heartbeat, robots[i], i, 2-i, links[1-i], further)
+%s`, i+1, listen[i], p.relays[i].url(), links[i], heartbeat, robots[i], i, 2-i, links[1-i], further[i])
 		file := filepath.Join(t.TempDir(), "callboard.toml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

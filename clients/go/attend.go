@@ -102,6 +102,12 @@ func (c *Client) welcome(conn *connection, op string, text []byte, tried uint64)
 	from := conn.from
 	attached := &Attached{URL: conn.url, Broker: w.Broker, Session: w.Session, Attachment: w.Attachment, Resumed: conn.told != nil && c.session == w.Session}
 	moved := c.replace(conn)
+	if c.config.Anonymous {
+		if moved {
+			c.loseTasks()
+		}
+		c.sayUnaccepted(conn)
+	}
 	if attached.Resumed {
 		attached.Handover = c.takeOver(conn, moved, conn.attended)
 	} else {

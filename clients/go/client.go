@@ -53,9 +53,11 @@ type Client struct {
 	requests   map[string]*request // commands and lists by id
 	asked      map[string]*asked   // tasks and commands by key
 	askedByID  map[string]*asked
-	servers    map[string]*Server // by id
-	hands      map[string]*Task   // by name
-	dones      []answered         // answers that were sent lately
+	servers    map[string]*Server   // by id
+	cancels    map[string]time.Time // by key: until when their cancelling is said behind each hello
+	hands      map[string]*Task     // by name
+	dones      []answered           // answers that were sent lately
+	doneBytes  int                  // of their bodies
 	nextID     uint64
 	started    bool
 	ended      bool          // no call is answered any more
@@ -97,6 +99,7 @@ func New(config Config) (*Client, error) {
 		asked:     map[string]*asked{},
 		askedByID: map[string]*asked{},
 		servers:   map[string]*Server{},
+		cancels:   map[string]time.Time{},
 		hands:     map[string]*Task{},
 		attached:  make(chan struct{}),
 		delivered: make(chan struct{}),

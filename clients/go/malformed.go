@@ -43,8 +43,8 @@ func checkNotify(n *protocol.Notify) error {
 }
 
 func checkReply(r *reply) error {
-	if r.ID == "" || r.OK == nil {
-		return errors.New("no id, or no ok; expected text, and true or false")
+	if r.ID == "" && r.Key == "" || r.OK == nil { // a broker may not know the id of a task any more
+		return errors.New("no id and no key, or no ok; expected text, and true or false")
 	}
 	return nil
 }
@@ -70,7 +70,31 @@ func checkWelcome(w *protocol.Welcome) error {
 	case !(w.Heartbeat > 0 && w.Heartbeat <= maxHeartbeat):
 		return fmt.Errorf("heartbeat is %v; expected seconds up to %d", w.Heartbeat, maxHeartbeat)
 	}
+	if err := checkTerm(w.Term); err != nil {
+		return err
+	}
 	return checkAttachment(&w.Attachment)
+}
+
+func checkTerm(term uint64) error {
+	if term > maxNumber {
+		return fmt.Errorf("term is %d; expected a number up to %d", term, uint64(maxNumber))
+	}
+	return nil
+}
+
+func checkTask(m *protocol.Task) error {
+	if m.ID == "" || m.Task == "" {
+		return errors.New("no task, or no id; expected text")
+	}
+	return nil
+}
+
+func checkAccepted(m *protocol.Accepted) error {
+	if m.Ahead > maxNumber {
+		return fmt.Errorf("ahead is %d; expected a number up to %d", m.Ahead, uint64(maxNumber))
+	}
+	return nil
 }
 
 // checkAttachment looks at one that a broker tells; the next hello takes a higher.

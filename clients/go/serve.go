@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -197,7 +198,7 @@ func (c *Client) answerTask(s *Server, t *Task, d *protocol.Done, text []byte) {
 		return // of another connection of an anonymous client
 	}
 	delete(c.hands, t.Name)
-	c.dones = append(c.lately(), answered{d, time.Now()})
+	c.remember(t, d)
 	c.enqueue(text)
 }
 
@@ -210,13 +211,31 @@ type answered struct {
 
 // Answers are said again for so long, and so many.
 const (
-	sayAgain = 5 * time.Second
-	maxSaid  = 1000
+	sayAgain     = 30 * time.Second
+	maxSaid      = 1000
+	maxSaidBytes = 16 << 20
 )
+
+// remember notes a task's answer. The newest counts of a task that came again. mu is held.
+func (c *Client) remember(t *Task, d *protocol.Done) {
+	if t.Again {
+		c.dones = slices.DeleteFunc(c.dones, func(a answered) bool {
+			again := a.message.Task == t.Name
+			if again {
+				c.doneBytes -= len(a.message.Body)
+			}
+			return again
+		})
+	}
+	c.dones = append(c.dones, answered{d, time.Now()})
+	c.doneBytes += len(d.Body)
+	c.lately()
+}
 
 // lately returns what was answered lately. mu is held.
 func (c *Client) lately() []answered {
-	for len(c.dones) > 0 && (time.Since(c.dones[0].at) > sayAgain || len(c.dones) > maxSaid) {
+	for len(c.dones) > 0 && (time.Since(c.dones[0].at) > sayAgain || len(c.dones) > maxSaid || c.doneBytes > maxSaidBytes) {
+		c.doneBytes -= len(c.dones[0].message.Body)
 		c.dones = c.dones[1:]
 	}
 	return c.dones
@@ -247,7 +266,7 @@ func (c *Client) takeTasks(conn *connection, op string, text []byte) (ok bool, e
 		}
 	case protocol.OpAccepted:
 		var m protocol.Accepted
-		if err = decode(text, &m, func(*protocol.Accepted) error { return nil }); err == nil {
+		if err = decode(text, &m, checkAccepted); err == nil {
 			err = c.takeAccepted(conn, m)
 		}
 	case protocol.OpProgress:
@@ -259,11 +278,4 @@ func (c *Client) takeTasks(conn *connection, op string, text []byte) (ok bool, e
 		return false, nil
 	}
 	return true, err
-}
-
-func checkTask(m *protocol.Task) error {
-	if m.ID == "" || m.Task == "" {
-		return errNoTask
-	}
-	return nil
 }

@@ -66,11 +66,8 @@ func (c *Client) inTerm(conn *connection, term uint64) {
 
 // takeHeartbeat takes the term in which what follows is said.
 func (c *Client) takeHeartbeat(conn *connection, text []byte) error {
-	if len(conn.sides) == 0 { // set before the connection was in use
-		return nil
-	}
 	var h protocol.Heartbeat
-	if err := json.Unmarshal(text, &h); err != nil {
+	if err := decode(text, &h, func(*protocol.Heartbeat) error { return checkTerm(h.Term) }); err != nil {
 		return err
 	}
 	return c.locked(conn, func() error { c.inTerm(conn, h.Term); return nil })

@@ -5,9 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -116,7 +117,7 @@ func (c *Client) begins(a *asked) error {
 	case c.ended:
 		return c.closedError()
 	case c.asked[a.key] != nil:
-		return fmt.Errorf("callboard: the answer to the task %q is awaited already", a.key)
+		return &Error{Code: protocol.Conflict, Message: fmt.Sprintf("the answer to the task %q is awaited already", a.key)}
 	}
 	c.nextID++
 	a.id = taskPrefix + strconv.FormatUint(c.nextID, 10)
@@ -128,7 +129,13 @@ func (c *Client) begins(a *asked) error {
 		return err
 	}
 	c.asked[a.key], c.askedByID[a.id] = a, a
-	c.enqueue(text)
+	delete(c.cancels, a.key)
+	switch {
+	case !c.config.Anonymous:
+		c.enqueue(text)
+	case c.conn != nil: // over another connection it is another client, which would ask a second time
+		c.conn.enqueue(text)
+	}
 	return nil
 }
 
@@ -158,7 +165,12 @@ func (c *Client) forgetAsked(a *asked) {
 	delete(c.askedByID, a.id)
 }
 
-// giveUpTask has a task cancelled whose answer nobody waits for.
+// maxCancels bounds the tasks whose cancelling is remembered.
+const maxCancels = 1000
+
+// giveUpTask has a task cancelled whose answer nobody waits for. A connection may be
+// lost before the broker has heard of it: it is said behind each hello until there is
+// an answer, or the task's time is over.
 func (c *Client) giveUpTask(a *asked) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,6 +178,9 @@ func (c *Client) giveUpTask(a *asked) {
 		return
 	}
 	c.forgetAsked(a)
+	if !c.config.Anonymous && len(c.cancels) < maxCancels {
+		c.cancels[a.key] = a.deadline
+	}
 	for _, conn := range []*connection{c.conn, c.next} {
 		if conn != nil {
 			conn.send(protocol.Cancel{Op: protocol.OpCancel, Key: a.key})
@@ -178,6 +193,7 @@ func (c *Client) takeAnswer(conn *connection, r *reply) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	conn.send(&protocol.Ack{Key: r.Key})
+	delete(c.cancels, r.Key)
 	a := c.asked[r.Key]
 	if a == nil {
 		return c.current(conn)
@@ -224,24 +240,37 @@ func (c *Client) tasksOf() (words []string) {
 			words = append(words, key)
 		}
 	}
-	words = append(words, sortedKeys(c.hands)...)
+	served := sortedKeys(c.hands)
 	for _, d := range c.lately() {
-		if c.hands[d.message.Task] == nil {
-			words = append(words, d.message.Task)
-		}
+		served = append(served, d.message.Task)
 	}
-	return words
+	slices.Sort(served)
+	return append(words, slices.Compact(served)...)
 }
 
 // sayTasks says behind a hello what it does not list: answers that the last broker may
-// not have passed on, what is served, and what was not accepted. mu is held.
+// not have passed on, what is served, what was cancelled, and what was not accepted. mu
+// is held.
 func (c *Client) sayTasks(conn *connection) {
-	for _, d := range c.lately() {
-		conn.send(d.message)
+	if !c.config.Anonymous {
+		for _, d := range c.lately() {
+			conn.send(d.message)
+		}
 	}
 	for _, id := range sortedKeys(c.servers) {
 		conn.send(c.servers[id].message())
 	}
+	maps.DeleteFunc(c.cancels, func(_ string, until time.Time) bool { return time.Now().After(until) })
+	for _, key := range sortedKeys(c.cancels) {
+		conn.send(protocol.Cancel{Op: protocol.OpCancel, Key: key})
+	}
+	if !c.config.Anonymous {
+		c.sayUnaccepted(conn)
+	}
+}
+
+// sayUnaccepted asks for what was not accepted. mu is held.
+func (c *Client) sayUnaccepted(conn *connection) {
 	for _, key := range sortedKeys(c.asked) {
 		if a := c.asked[key]; !a.accepted {
 			c.sayAsked(conn, a)
@@ -249,8 +278,8 @@ func (c *Client) sayTasks(conn *connection) {
 	}
 }
 
-// loseTasks answers what an anonymous client has asked for over a connection that was
-// lost: over the next one it is another client. mu is held.
+// loseTasks answers what an anonymous client has asked for over a connection that has
+// ended: over the next one it is another client. mu is held.
 func (c *Client) loseTasks() {
 	if !c.config.Anonymous {
 		return
@@ -264,7 +293,7 @@ func (c *Client) loseTasks() {
 		t.cancel()
 	}
 	clear(c.hands)
-	c.dones = nil
+	c.dones, c.doneBytes = nil, 0
 }
 
 func randomKey() string {
@@ -281,5 +310,3 @@ func (r *reply) problem() *Error {
 	}
 	return &Error{ID: r.ID, Code: info.Code, Message: info.Message, Position: info.Position}
 }
-
-var errNoTask = errors.New("no task, or no id; expected text")

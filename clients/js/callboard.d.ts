@@ -144,6 +144,8 @@ export interface State {
   subscriptions: Spec[];
   away?: string[];
   unanswered?: number[];
+  /** Of pairs of brokers the newest in which each served the client, by their URLs. */
+  terms?: Record<string, number>;
 }
 
 /** A broker that the client knows of. */
@@ -230,6 +232,49 @@ export interface Command {
   index?: number;
   /** s that it may wait for the robot. */
   ttl?: number;
+  /** A lasting name, unique for this client: it is carried out once, whatever becomes of connections and brokers meanwhile. */
+  key?: string;
+}
+
+/** How a task is asked for. */
+export interface RequestOptions {
+  /** s that it may wait and take. Default 10. */
+  ttl?: number;
+  /** Its lasting name, unique for this client: the same key again, also of a later program with the same client id, is the same task. Default: a random one. */
+  key?: string;
+  /** Cancels it. */
+  signal?: AbortSignal;
+  /** It is stored, and so many are before it. */
+  accepted?(ahead: number): void;
+  /** How it comes on, as its server tells. */
+  progress?(progress: any): void;
+}
+
+/** A task that a server has in hand. */
+export interface Task {
+  /** A lasting word. */
+  readonly name: string;
+  readonly queue: string;
+  /** The client that asked; "": one without an id. */
+  readonly from: string;
+  readonly body: any;
+  /** Somebody had it in hand before, perhaps this program. */
+  readonly again: boolean;
+  /** Aborted when the task's time is over, when it is cancelled, and with the client. */
+  readonly signal: AbortSignal;
+  /** Tells who asked how it comes on. Of what a slow connection keeps waiting the newest stands. */
+  progress(progress: unknown): void;
+}
+
+/** A queue that a client serves. */
+export interface Server {
+  readonly queue: string;
+  /** Why it has ended; null while it goes on. */
+  readonly error: CallboardError | null;
+  /** Resolves with that when the broker has refused the queue, or the client has ended. */
+  readonly ended: Promise<CallboardError>;
+  /** Takes no further tasks, and resolves when those in hand are done. Not to be waited for by the handler. */
+  stop(): Promise<void>;
 }
 
 export class Client {
@@ -247,7 +292,7 @@ export class Client {
   readonly session: string;
   readonly attachment: number;
   /** What the broker said last in welcome. */
-  readonly welcome: { broker: string; heartbeat: number; window: number; brokers: { id: string; url: string }[] } | null;
+  readonly welcome: { broker: string; heartbeat: number; window: number; brokers: { id: string; url: string }[]; term?: number; sides?: { url: string }[] } | null;
   readonly subscriptions: Map<string, Subscription>;
   readonly known: Broker[];
   state(): State;
@@ -265,8 +310,24 @@ export class Client {
 
   /** Resolves when the subscription is in force, or rejects with the broker's error. It goes on over lost connections. */
   subscribe(spec: Spec, handlers?: Handlers): Promise<Subscription>;
-  /** Sends a command, once attached. It is never sent twice: a connection that is lost before the answer is an error (lost). */
+  /**
+   * Sends a command, once attached. It is never sent twice: a connection that is
+   * lost before the answer is an error (lost); unless it has a key.
+   */
   command(command: Command, options?: { signal?: AbortSignal }): Promise<any>;
+  /**
+   * Has a program that serves the queue do a task, and resolves with its answer. It
+   * lasts over lost connections, roams and brokers that are killed. It rejects with
+   * how the task has ended otherwise: failed (the server's own error), expired,
+   * cancelled, unavailable, overloaded; with the signal's reason if that cancels it.
+   */
+  request(queue: string, body?: unknown, options?: RequestOptions): Promise<any>;
+  /**
+   * Does the tasks of a queue, up to atOnce at a time (1 if left out, at most 1,000),
+   * until stop. What the handler returns, or its promise resolves with, is the
+   * answer; what it throws is told as the reason why there is none.
+   */
+  serve(queue: string, handler: (task: Task) => unknown, options?: { atOnce?: number }): Server;
   list(what: "robots" | "brokers" | "subscriptions", options?: { signal?: AbortSignal }): Promise<any>;
   /** Hands over to another broker, and resolves when that has taken the client. Another move replaces it (overtaken). */
   move(url: string): Promise<void>;

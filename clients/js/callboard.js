@@ -118,7 +118,17 @@ export class Client extends Emitter {
     return this.#session.subscribe({ ...spec, id: spec.id ?? this.#freeId() }, handlers);
   }
 
-  async command(command, { signal } = {}) { return this.#session.request({ op: "command", ...command }, signal); }
+  async command(command, { signal } = {}) {
+    if (!command.key) return this.#session.request({ op: "command", ...command }, signal);
+    return this.#session.tasks.ask({ op: "command", ...command }, { ttl: command.ttl, signal });
+  }
+
+  async request(queue, body, { key, ...options } = {}) {
+    return this.#session.tasks.ask({ op: "request", queue, body: body ?? null, key }, options);
+  }
+
+  serve(queue, handler, options) { return this.#session.servers.serve(queue, handler, options); }
+
   async list(what, { signal } = {}) { return this.#session.request({ op: "list", what }, signal); }
   move(url) { return this.#roamer.move(url); }
 

@@ -7,5 +7,5 @@ import "embed"
 
 // Files are the module's files.
 //
-//go:embed acks.js callboard.js cbor.js connection.js emitter.js errors.js messages.js queue.js requests.js roam.js roster.js sequences.js session.js subscription.js
+//go:embed acks.js callboard.js cbor.js connection.js emitter.js errors.js messages.js queue.js requests.js roam.js roster.js sequences.js serve.js session.js sides.js subscription.js tasks.js
 var Files embed.FS

@@ -4,8 +4,10 @@
  */
 
 import { decode } from "./cbor.js";
+import { CallboardError } from "./errors.js";
 
 const maxHeartbeat = 3600; // s
+const maxMessage = 1 << 20; // bytes
 
 const text = (v) => typeof v === "string" && v !== "";
 const whole = (v, least) => Number.isSafeInteger(v) && v >= least;
@@ -18,6 +20,8 @@ const string = (v) => absent(v) || typeof v === "string";
 const number = (v) => absent(v) || typeof v === "number";
 const integer = (v) => absent(v) || Number.isSafeInteger(v);
 const place = (v) => absent(v) || (object(v) && integer(v.line) && integer(v.column));
+const truth = (v) => absent(v) || typeof v === "boolean";
+const maybeWhole = (v) => absent(v) || whole(v, 0);
 const failure = (v) => absent(v) || (object(v) && string(v.code) && string(v.message) && place(v.position));
 
 /** op → [field, what it has to be, whether it is]. What is wrong elsewhere is the program's. */
@@ -30,6 +34,13 @@ const fields = {
     ["heartbeat", `seconds up to ${maxHeartbeat}`, (v) => typeof v === "number" && v > 0 && v <= maxHeartbeat],
     ["window", "a number", integer],
     ["brokers", "a list of objects with id and url", (v) => list(v, (b) => object(b) && string(b.id) && string(b.url))],
+    ["term", "a number from 0", maybeWhole],
+    ["sides", "a list of objects with url", (v) => list(v, (s) => object(s) && string(s.url))],
+  ],
+  heartbeat: [
+    ["broker", "text", string],
+    ["time", "a number", number],
+    ["term", "a number from 0", maybeWhole],
   ],
   notify: [
     ["source", "text", text],
@@ -37,9 +48,9 @@ const fields = {
     ["skipped", "a number below seq", (v, m) => absent(v) || (whole(v, 0) && v < m.seq)],
     ["robot", "text", string],
     ["interface", "text", string],
-    ["index", "a number from 0 to 65535", (v) => absent(v) || (whole(v, 0) && v < 1 << 16)],
+    ["index", "a number from 0 to 65535", (v) => maybeWhole(v) && (v ?? 0) < 1 << 16],
     ["time", "a number", number],
-    ["subscriptions", "a list of objects with id", (v) => list(v, (s) => object(s) && text(s.id) && (absent(s.state) || typeof s.state === "boolean"))],
+    ["subscriptions", "a list of objects with id", (v) => list(v, (s) => object(s) && text(s.id) && truth(s.state))],
   ],
   gap: [
     ["source", "text", text],
@@ -51,7 +62,7 @@ const fields = {
   subscribed: [
     ["id", "text", text],
     ["sources", "a list of texts", (v) => list(v, text)],
-    ["robots", "a number from 0", (v) => absent(v) || whole(v, 0)],
+    ["robots", "a number from 0", maybeWhole],
     ["warning", "text", string],
   ],
   robot: [
@@ -59,13 +70,32 @@ const fields = {
     ["device", "text", string],
     ["source", "text", string],
     ["state", "text", text],
-    ["lost", "a number from 0", (v) => absent(v) || whole(v, 0)],
+    ["lost", "a number from 0", maybeWhole],
     ["since", "a number", number],
   ],
   reply: [
-    ["id", "text", text],
+    ["id", "text, of what has no key", (v, m) => string(v) && (text(v) || text(m.key))],
+    ["key", "text", string],
     ["ok", "true or false", (v) => typeof v === "boolean"],
     ["error", "an object with code and message", failure],
+  ],
+  accepted: [
+    ["id", "text", string],
+    ["key", "text", string],
+    ["ahead", "a number from 0", maybeWhole],
+  ],
+  task: [
+    ["id", "text", text],
+    ["task", "text", text],
+    ["queue", "text", string],
+    ["from", "text", string],
+    ["left", "a number", number],
+    ["again", "true or false", truth],
+  ],
+  cancelled: [["task", "text", string]],
+  progress: [
+    ["id", "text", string],
+    ["key", "text", string],
   ],
   error: [
     ["id", "text", string],
@@ -100,8 +130,15 @@ export function isState(state) {
   return object(state) && text(state.client) &&
     (absent(state.session) || typeof state.session === "string") &&
     (absent(state.attachment) || counter(state.attachment)) &&
-    (absent(state.num) || (object(state.num) && Object.values(state.num).every((n) => whole(n, 0)))) &&
+    [state.num, state.terms].every((all) => absent(all) || (object(all) && Object.values(all).every((n) => whole(n, 0)))) &&
     list(state.unanswered, Number.isFinite) && list(state.subscriptions, (s) => object(s) && text(s.id)) && list(state.away, text);
+}
+
+/** Refuses what the broker would close the connection for. @returns {number} bytes */
+export function checkSize(message) {
+  const size = new TextEncoder().encode(JSON.stringify(message)).length;
+  if (size > maxMessage) throw new CallboardError({ code: "bad_message", message: `a message of ${size} bytes, the limit is ${maxMessage}` });
+  return size;
 }
 
 function shown(value) {

@@ -1,6 +1,7 @@
 import { CallboardError, unavailable } from "./errors.js";
 import { Connection, race } from "./connection.js";
 import { brokerURL } from "./roster.js";
+import { Listener, sideWait } from "./sides.js";
 
 const lingering = 1000; // ms that a hand-over waits for answers over the connection in use
 const missedHeartbeats = 3;
@@ -31,6 +32,7 @@ export class Roamer {
   #spared = false; // one look was put off
   #first = null; // {resolve, reject}: of the first round of attempts
   #running = false;
+  #listener;
 
   constructor({ config, session, roster, queue, status }) {
     this.#config = config;
@@ -39,6 +41,10 @@ export class Roamer {
     this.#queue = queue;
     this.#status = status;
     this.#backoff = config.backoff[0];
+    this.#listener = new Listener({
+      config, dial: (url, h) => this.#dial(url, h), hello: (url) => session.listens(url),
+      active: (url, term) => (term < session.terms.of(url) ? null : this.move(url)),
+    });
   }
 
   /** Begins, or does not wait for the next attempt. */
@@ -54,6 +60,7 @@ export class Roamer {
   /** Ends all that runs. */
   stop() {
     this.#running = false;
+    this.#listener.stop();
     clearTimeout(this.#retry);
     clearInterval(this.#watch);
     this.#retry = 0;
@@ -106,6 +113,10 @@ export class Roamer {
   #wait(error) {
     const wait = this.#backoff * (0.5 + Math.random() / 2);
     this.#backoff = Math.min(2 * this.#backoff, this.#config.backoff[1]);
+    this.#retryIn(wait, error);
+  }
+
+  #retryIn(wait, error) {
     this.#retry = setTimeout(() => this.#search(null, false), wait);
     this.#status({ name: "waiting", retryAt: Date.now() + wait, error });
   }
@@ -199,6 +210,7 @@ export class Roamer {
     this.#last = connection.url;
     const { welcome } = this.#session;
     this.#roster.welcome(connection.url, welcome);
+    this.#listener.attached(connection.url, welcome);
     this.#watchOver(connection, Math.max(leastSilence, missedHeartbeats * welcome.heartbeat * 1000));
     this.#status({ name: "attached", broker: welcome.broker, url: connection.url, resumed });
     a.move?.resolve();
@@ -239,6 +251,7 @@ export class Roamer {
     this.#tell({ type: "detached", url: connection.url, error });
     if (error.fatal) return this.#end(error);
     if (this.#attempt) return; // which may save the day
+    if (this.#listener.listening) return this.#retryIn(sideWait, error);
     if (performance.now() - connection.attended < 2 * this.#backoff) return this.#wait(error);
     this.#backoff = this.#config.backoff[0];
     this.#search(connection.url, Boolean(error.said));

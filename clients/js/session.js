@@ -1,12 +1,14 @@
 import { Acknowledger } from "./acks.js";
 import { CallboardError, unavailable } from "./errors.js";
-import { isState, read } from "./messages.js";
+import { checkSize, isState, read } from "./messages.js";
 import { Requests, requestPrefix } from "./requests.js";
 import { Sequences } from "./sequences.js";
+import { Servers } from "./serve.js";
+import { Terms } from "./sides.js";
 import { Subscription } from "./subscription.js";
+import { Tasks } from "./tasks.js";
 
 const maxFirst = 64 << 10; // bytes that a hello may have of a client whose token is not known yet
-const maxMessage = 1 << 20;
 const maxUnanswered = 16; // hellos without a number that are remembered
 const unansweredFor = 5 * 60_000; // ms that each is
 const maxSources = 1 << 16; // that a broker may name
@@ -17,6 +19,9 @@ export class Session {
   attached = false; // and answered
   welcome = null; // the last one
   subscriptions = new Map();
+  terms = new Terms();
+  tasks;
+  servers;
   #config;
   #queue = null;
   #connection = null;
@@ -35,6 +40,8 @@ export class Session {
 
   constructor(config) {
     this.#config = config;
+    this.tasks = new Tasks((m) => this.send(m), !config.anonymous);
+    this.servers = new Servers((m) => this.send(m), !config.anonymous);
     this.#acks = new Acknowledger({ config, sequences: this.#sequences, send: (acks) => this.#acknowledge(acks) });
     const left = config.resume ?? config.store?.load() ?? null;
     const state = isState(left) && (!config.client || config.client === left.client) ? left : null;
@@ -47,6 +54,7 @@ export class Session {
     this.#identity.attachment = state.attachment || 0;
     this.#sequences.restore(state.num);
     this.#away = new Set(state.away ?? []);
+    this.terms.restore(state.terms);
     for (const spec of state.subscriptions ?? []) {
       if (config.resume) this.subscriptions.set(spec.id, this.#restored(spec));
       else this.#stored.set(spec.id, spec);
@@ -67,7 +75,7 @@ export class Session {
     const { client, session, attachment } = this.#identity;
     return {
       client, session, attachment, num: this.#sequences.numbers(), away: [...this.#away].sort(),
-      subscriptions: this.#confirmed(), unanswered: this.#unanswered,
+      subscriptions: this.#confirmed(), unanswered: this.#unanswered, terms: this.terms.all(),
     };
   }
 
@@ -88,12 +96,30 @@ export class Session {
     this.#connection = connection;
     this.#welcomed = welcomed;
     this.#stored.clear();
-    const { token } = this.#config;
-    const subscriptions = this.#confirmed();
-    connection.send({ op: "hello", ...this.#who(), ...(token && { token }), ...(subscriptions.length > 0 && { subscriptions }) });
+    connection.send(this.#hello(connection.url));
     this.greeted = true;
     for (const s of [...this.subscriptions.values()]) s.greeted();
+    this.servers.greeted();
+    this.tasks.greeted();
     this.save();
+  }
+
+  #hello(url) {
+    const { token } = this.#config;
+    const subscriptions = this.#confirmed();
+    const tasks = this.#identity.client ? [...this.tasks.words(), ...this.servers.words()] : [];
+    const term = this.terms.of(url);
+    return {
+      op: "hello", ...this.#who(), ...(token && { token }), ...(term && { term }),
+      ...(subscriptions.length > 0 && { subscriptions }), ...(tasks.length > 0 && { tasks }),
+    };
+  }
+
+  /** What a connection says that only listens at a side of a pair of brokers. */
+  listens(url) {
+    const { token } = this.#config;
+    const term = this.terms.of(url);
+    return { op: "hello", standby: true, ...(token && { token }), ...(term && { term }) };
   }
 
   /**
@@ -137,12 +163,16 @@ export class Session {
     this.greeted = this.attached = false;
     this.save();
     this.#requests.detached();
+    this.tasks.detached();
+    this.servers.detached();
     for (const s of [...this.subscriptions.values()]) s.detached();
   }
 
   /** The client has ended: what waits is answered. */
   end(error) {
     this.#requests.end(error);
+    this.tasks.end(error);
+    this.servers.end(error);
     for (const s of [...this.subscriptions.values()]) s.closed(error);
     this.#fresh = true; // connect takes it back
   }
@@ -202,13 +232,20 @@ export class Session {
       case "robot": return this.#robot(m, size);
       case "reply": return this.#replied(m);
       case "error": return this.#failed(new CallboardError(m), size);
+      case "accepted": return this.tasks.accepted(m);
+      case "progress": return this.tasks.progressed(m);
+      case "task": return void this.servers.task(m);
+      case "cancelled": return this.servers.cancelled(m);
+      case "heartbeat": return this.terms.now(m.term);
       case "welcome": return broken("a second welcome");
-    } // heartbeat, and what a newer broker may say
+    } // what else a newer broker may say
   }
 
   #taken(m) {
     const resumed = this.#identity.session !== "" && m.session === this.#identity.session;
     this.#answered();
+    const old = this.terms.welcome(this.#connection.url, m);
+    if (old) return this.#connection.end(unavailable(old));
     if (!resumed) {
       for (const [source, given] of this.#sequences.clear()) {
         this.#tell({ type: "gap", source, from: given + 1, why: "the broker does not know the session any more" });
@@ -223,6 +260,7 @@ export class Session {
     for (const s of [...this.subscriptions.values()]) s.welcomed();
     this.#tell({ type: "attached", url: this.#connection.url, broker: m.broker, session: m.session, attachment: m.attachment, resumed });
     this.#requests.attached();
+    this.tasks.attached();
     if (this.#identity.client) this.#acks.flush(false);
     this.save();
     this.#welcomed(resumed);
@@ -315,11 +353,12 @@ export class Session {
   }
 
   #replied(m) {
-    if (!this.#requests.replied(m)) this.subscriptions.get(m.id)?.replied();
+    if (m.key) this.tasks.replied(m);
+    else if (!this.#requests.replied(m)) this.subscriptions.get(m.id)?.replied();
   }
 
   #failed(error, size) {
-    if (this.#requests.failed(error)) return;
+    if ([this.#requests, this.tasks, this.servers].some((part) => part.failed(error))) return;
     const subscription = this.subscriptions.get(error.id);
     if (error.id === null && error.code === "conflict") return this.#connection.end(this.#conflict(error));
     const ended = subscription ? subscription.failed(error) : false;
@@ -340,12 +379,6 @@ function takenOver(error) {
   const all = new CallboardError({ code: "taken_over", message: `another program has attached with this client id: ${error.message}`, attachment: error.attachment });
   all.fatal = true;
   return all;
-}
-
-/** Refuses what the broker would close the connection for. */
-function checkSize(message) {
-  const size = new TextEncoder().encode(JSON.stringify(message)).length;
-  if (size > maxMessage) throw new CallboardError({ code: "bad_message", message: `a message of ${size} bytes, the limit is ${maxMessage}` });
 }
 
 function randomId() {

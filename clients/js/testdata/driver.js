@@ -33,7 +33,40 @@ client.on("status", async ({ name, error }) => {
   process.stdout.write(JSON.stringify({ end: error?.code ?? "" }) + "\n", () => setTimeout(() => process.exit(), 50));
 });
 
+const servers = new Map(); // by queue
+const inHand = new Map(); // word → {resolve, reject, task}
+const asked = new Map(); // tag → AbortController
+
+/** Has a task done by what the driver is told to do. */
+function work(task) {
+  const { name, queue, from, body, again } = task;
+  print({ event: "task", task: name, queue, from, body, again });
+  return new Promise((resolve, reject) => {
+    inHand.set(name, { resolve, reject, task });
+    task.signal.addEventListener("abort", () => {
+      print({ event: "cancelled", task: name });
+      reject(task.signal.reason);
+    });
+  });
+}
+
 const actions = {
+  request: ({ queue, body, ...options }, tag) => {
+    asked.set(tag, new AbortController());
+    return client.request(queue, body, {
+      ...options, signal: asked.get(tag).signal,
+      accepted: (ahead) => print({ event: "accepted", ahead }), progress: (progress) => print({ event: "progress", progress }),
+    });
+  },
+  cancel: async ({ tag }) => asked.get(tag).abort(Object.assign(new Error("a test"), { code: "aborted" })),
+  serve: async ({ queue, at_once: atOnce, echo }) => {
+    const s = client.serve(queue, echo ? ({ body }) => body : work, { atOnce });
+    servers.set(queue, s);
+    s.ended.then(({ code }) => code === "closed" || print({ event: "unserved", queue, code }));
+  },
+  stop: ({ queue }) => servers.get(queue).stop(),
+  answer: async ({ task, body, error }) => (error ? inHand.get(task).reject(new Error(error)) : inHand.get(task).resolve(body)),
+  progress: async ({ task, progress }) => inHand.get(task).task.progress(progress),
   subscribe: async (a) => shown(await client.subscribe(a)),
   update: async ({ id, ...changes }) => {
     const s = client.subscriptions.get(id);
@@ -64,7 +97,7 @@ const shown = ({ id, sources, robots, warning }) => ({ id, sources, robots, warn
 
 async function call({ tag, do: name, args }) {
   try {
-    print({ result: tag, value: (await actions[name](args)) ?? null });
+    print({ result: tag, value: (await actions[name](args, tag)) ?? null });
   } catch (error) {
     print({ result: tag, error: { code: error.code ?? "unavailable", message: error.message, position: error.position } });
   }

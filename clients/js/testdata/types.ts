@@ -28,3 +28,16 @@ client.subscribe({ condition: "true", trigger: "sometimes" });
 client.subscribe({ id: "x" });
 // @ts-expect-error: brokers are a list
 new Client({ brokers: "b1:8800" });
+// @ts-expect-error: a handler is a function
+client.serve("docks", "handler");
+const docks = client.serve("docks", async (task) => {
+  task.progress({ half: true });
+  await fetch("http://dock", { signal: task.signal });
+  return { dock: 4, again: task.again, from: task.from.length };
+}, { atOnce: 2 });
+const ended: CallboardError = await docks.ended;
+ended.code.length;
+const answer = await client.request("docks", { robot: "r2" }, { ttl: 60, key: "k", signal: AbortSignal.timeout(5), accepted: (ahead) => ahead.toFixed(), progress: (p) => p.half });
+answer.dock;
+await client.command({ robot: "r0", name: "stop", key: "k2" });
+await docks.stop();

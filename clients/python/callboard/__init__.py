@@ -40,6 +40,7 @@ from .events import (
 )
 from .readings import GPS, IMU, Blobfinder, Bumper, Fiducial, Gripper, Laser, Localize, Position, Power, Sonar
 from .roster import Broker, broker_url
+from .serve import Server, Task
 
 __all__ = [
     "Attached",
@@ -66,9 +67,11 @@ __all__ = [
     "Power",
     "Resubscribed",
     "Robot",
+    "Server",
     "Sonar",
     "State",
     "Stayed",
     "Subscribed",
+    "Task",
     "broker_url",
 ]

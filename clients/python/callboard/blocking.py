@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, Coroutine, Self, TypeVar
+from typing import Any, Callable, Coroutine, Self, TypeVar
 
 from . import client as asynchronous
-from .errors import closed
+from . import serve as asynchronous_serve
+from .errors import CallboardError, closed
 from .events import Event, State, Subscribed
 
 T = TypeVar("T")
@@ -105,11 +106,92 @@ class Client:
     def command(self, robot: str, name: str, *args: Any, **options: Any) -> Any:
         return self._do(self._client.command(robot, name, *args, **options))
 
+    def request(self, queue: str, body: Any = None, **options: Any) -> Any:
+        """callboard.Client.request. accepted and progress are called in the client's thread, and must not block."""
+        return self._do(self._client.request(queue, body, **options))
+
+    def serve(self, queue: str, handler: Callable[[Task], Any], *, at_once: int = 1) -> Server:
+        """Does the tasks of a queue, each by a call of handler in a thread of its own, until stop."""
+
+        async def work(task: asynchronous_serve.Task) -> Any:
+            one = Task(self, task)
+            answer: asyncio.Future[Any] = _in_thread(lambda: handler(one))
+            try:
+                return await asyncio.shield(answer)
+            except asyncio.CancelledError:
+                one.cancelled.set()
+                return await answer  # the thread goes on until it sees that
+
+        async def begin() -> asynchronous_serve.Server:
+            return self._client.serve(queue, work, at_once=at_once)
+
+        return Server(self, self._do(begin()))
+
     def list(self, what: str) -> Any:
         return self._do(self._client.list(what))
 
     def move(self, url: str) -> None:
         self._do(self._client.move(url))
+
+
+class Task:
+    """A task that a server has in hand: callboard.Task, for a thread."""
+
+    def __init__(self, client: Client, task: asynchronous_serve.Task) -> None:
+        self.name, self.queue, self.origin, self.body, self.again = task.name, task.queue, task.origin, task.body, task.again
+        self.cancelled = threading.Event()  # set when its answer is not wanted any more
+        self._client, self._task = client, task
+
+    def progress(self, progress: Any) -> None:
+        """Tells who asked how it comes on."""
+
+        async def tell() -> None:
+            self._task.progress(progress)
+
+        self._client._do(tell())
+
+
+class Server:
+    """A queue that the client serves."""
+
+    def __init__(self, client: Client, server: asynchronous_serve.Server) -> None:
+        self._client, self._server = client, server
+
+    @property
+    def error(self) -> CallboardError | None:
+        """Why it has ended, None while it goes on."""
+        return self._server.error
+
+    def stop(self) -> None:
+        """Takes no further tasks, and returns when those in hand are done. Not to be called by the handler."""
+        self._client._do(self._server.stop())
+
+    def wait(self) -> None:
+        """Waits until the broker refuses the queue, or the client ends: raises why."""
+        self._client._do(self._server.wait())
+
+
+def _in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
+    """Calls a function in a thread that ends with the program."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+
+    def settle(set: Callable[[Any], None], what: Any) -> None:
+        if not answer.done():
+            set(what)
+
+    def run() -> None:
+        try:
+            end = (answer.set_result, function())
+        except Exception as error:
+            end = (answer.set_exception, error)  # type: ignore[assignment]
+        try:
+            loop.call_soon_threadsafe(settle, *end)
+        except RuntimeError:
+            pass  # the client has ended meanwhile
+
+    threading.Thread(target=run, name="callboard-task", daemon=True).start()
+    return answer
 
 
 async def _settle() -> None:

@@ -12,6 +12,7 @@ from .events import Event, State, Subscribed
 from .queue import Item, Queue
 from .roam import Roamer
 from .roster import Broker, broker_url
+from .serve import Handler, Server
 from .session import Session
 
 
@@ -232,15 +233,55 @@ class Client:
         interface: str | None = None,
         index: int | None = None,
         ttl: float | None = None,
+        key: str | None = None,
     ) -> Any:
         """Sends a command to a robot, once attached, and returns its result.
 
         It is never sent twice: a connection that is lost before the answer is an
-        error (lost). ttl is how many seconds it may wait for the robot.
+        error (lost). ttl is how many seconds it may wait for the robot. With a key,
+        a lasting name that is unique for this client, it is carried out once,
+        whatever becomes of connections and brokers meanwhile.
         """
         self._open()
-        fields = _fields(args=list(args) or None, interface=interface, index=index, ttl=ttl)
-        return await self._session.request({"op": "command", "robot": robot, "name": name, **fields})
+        fields = _fields(args=list(args) or None, interface=interface, index=index, ttl=ttl, key=key)
+        message = {"op": "command", "robot": robot, "name": name, **fields}
+        return await (self._session.tasks.ask(message, ttl) if key else self._session.request(message))
+
+    async def request(
+        self,
+        queue: str,
+        body: Any = None,
+        *,
+        ttl: float | None = None,
+        key: str | None = None,
+        accepted: Callable[[int], Any] | None = None,
+        progress: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """Has a program that serves the queue do a task, and returns its answer.
+
+        It lasts over lost connections, roams and brokers that are killed. An error's
+        code says how the task has ended otherwise: failed (the server's own error),
+        expired, cancelled, unavailable, overloaded. If the call is cancelled, so is
+        the task.
+
+        ttl is how many seconds it may wait and take (10 if left out). key is its
+        lasting name, unique for this client: the same key again, also of a later
+        program with the same client id, is the same task. accepted is called when it
+        is stored, with how many are before it, progress with what the server tells of
+        how it comes on.
+        """
+        self._open()
+        return await self._session.tasks.ask({"op": "request", "queue": queue, "body": body, **_fields(key=key)}, ttl, accepted, progress)
+
+    def serve(self, queue: str, handler: Handler, *, at_once: int = 1) -> Server:
+        """Does the tasks of a queue, up to at_once at a time (at most 1,000), until stop.
+
+        What the handler, a coroutine function, returns is the answer; what it raises
+        is told as the reason why there is none. It is cancelled when the task's time
+        is over, when the task is cancelled, and with the client.
+        """
+        self._open()
+        return self._session.servers.serve(queue, handler, at_once)
 
     async def list(self, what: str) -> Any:
         """Returns what the broker knows of "robots", "brokers" or "subscriptions"."""

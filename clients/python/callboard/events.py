@@ -17,6 +17,7 @@ class State(TypedDict, total=False):
     num: dict[str, int]
     subscriptions: list[dict[str, Any]]
     away: list[str]
+    terms: dict[str, int]  # of pairs of brokers the newest in which each served the client, by their URLs
 
 
 class Place(TypedDict):

@@ -11,6 +11,7 @@ from .errors import CallboardError
 
 MAX_NUMBER = 2**53 - 1  # every program's JSON has those up to it
 MAX_HEARTBEAT = 3600  # s
+MAX_MESSAGE = 1 << 20  # bytes
 
 
 def _text(v: Any) -> bool:
@@ -63,7 +64,15 @@ def _failure(v: Any) -> bool:
 
 
 def _match(v: Any) -> bool:
-    return isinstance(v, dict) and _text(v.get("id")) and (v.get("state") is None or isinstance(v["state"], bool))
+    return isinstance(v, dict) and _text(v.get("id")) and _truth(v.get("state"))
+
+
+def _truth(v: Any) -> bool:
+    return v is None or isinstance(v, bool)
+
+
+def _side(v: Any) -> bool:
+    return isinstance(v, dict) and _string(v.get("url"))
 
 
 def _broker(v: Any) -> bool:
@@ -86,6 +95,13 @@ _FIELDS: dict[str, list[tuple[str, str, Check]]] = {
         ("heartbeat", f"seconds up to {MAX_HEARTBEAT}", lambda v: _number(v) and 0 < v <= MAX_HEARTBEAT),
         ("window", "a number", _integer),
         ("brokers", "a list of objects with id and url", lambda v: _list(v, _broker)),
+        ("term", "a number from 0", _maybe_whole),
+        ("sides", "a list of objects with url", lambda v: _list(v, _side)),
+    ],
+    "heartbeat": [
+        ("broker", "text", _string),
+        ("time", "a number", _maybe_number),
+        ("term", "a number from 0", _maybe_whole),
     ],
     "notify": [
         ("source", "text", _text),
@@ -119,9 +135,28 @@ _FIELDS: dict[str, list[tuple[str, str, Check]]] = {
         ("since", "a number", _maybe_number),
     ],
     "reply": [
-        ("id", "text", _text),
+        ("id", "text", _string),
+        ("key", "text", _string),
         ("ok", "true or false", lambda v: isinstance(v, bool)),
         ("error", "an object with code and message", _failure),
+    ],
+    "accepted": [
+        ("id", "text", _string),
+        ("key", "text", _string),
+        ("ahead", "a number from 0", _maybe_whole),
+    ],
+    "task": [
+        ("id", "text", _text),
+        ("task", "text", _text),
+        ("queue", "text", _string),
+        ("from", "text", _string),
+        ("left", "a number", _maybe_number),
+        ("again", "true or false", _truth),
+    ],
+    "cancelled": [("task", "text", _string)],
+    "progress": [
+        ("id", "text", _string),
+        ("key", "text", _string),
     ],
     "error": [
         ("id", "text", _string),
@@ -160,12 +195,22 @@ def read(data: str | bytes, is_cbor: bool) -> Message:
         raise _wrong(m, "skipped", "a number below seq")
     if m["op"] == "gap" and m.get("to") is not None and m["to"] < m["from"]:
         raise _wrong(m, "to", "a number not below from")
+    if m["op"] == "reply" and not m.get("id") and not m.get("key"):
+        raise _wrong(m, "id", "text, of what has no key")
     return m
 
 
 def _wrong(m: Message, name: str, expected: str) -> CallboardError:
     shown = json.dumps(m[name])[:40] if name in m else "left out"
     return malformed(f"{m['op']} with {name} {shown}, expected {expected}")
+
+
+def check_size(message: Message) -> int:
+    """Refuses what the broker would close the connection for. Returns bytes."""
+    size = len(json.dumps(message))
+    if size > MAX_MESSAGE:
+        raise CallboardError("bad_message", f"a message of {size} bytes, the limit is {MAX_MESSAGE}")
+    return size
 
 
 def malformed(what: str) -> CallboardError:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any, Awaitable, Callable
 
 from .connection import Connection, dial, race
 from .errors import CallboardError, closed, unavailable
@@ -14,6 +14,7 @@ from .events import Detached, Event, Stayed
 from .queue import Item, Queue
 from .roster import Roster, broker_url
 from .session import Session
+from .sides import SIDE_WAIT, Listener
 
 LINGERING = 1.0  # s that a hand-over waits for answers over the connection in use
 MISSED_HEARTBEATS = 3
@@ -79,6 +80,7 @@ class Roamer:
         self._retry: asyncio.TimerHandle | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._running = False
+        self._listener = Listener(config, self._dial, session.listens, self._active)
         self.first: asyncio.Future[None] | None = None  # the outcome of the first round of attempts
 
     def start(self) -> None:
@@ -90,6 +92,7 @@ class Roamer:
         if not self._running:
             return
         self._running = False
+        self._listener.stop()
         self._clear()
         attempt, self._attempt = self._attempt, None
         pending, self._pending = self._pending, None
@@ -114,6 +117,10 @@ class Roamer:
             raise closed()
         self._move(move)
         await move.answer
+
+    def _active(self, url: str, term: int) -> Awaitable[None] | None:
+        """A side of a pair to which the client listens is active."""
+        return self.move(url) if term >= self._session.terms.of(url) else None
 
     def _move(self, move: Move) -> None:
         if a := self._attempt:
@@ -148,6 +155,9 @@ class Roamer:
         """Lets some time pass before the next search."""
         wait = self._backoff * random.uniform(0.5, 1)
         self._backoff = min(2 * self._backoff, self._config.backoff[1])
+        self._retry_in(wait)
+
+    def _retry_in(self, wait: float) -> None:
         self._retry = self._loop.call_later(wait, self._search, "", False)
 
     def _choose(self, current: str) -> list[str]:
@@ -243,6 +253,7 @@ class Roamer:
         a.connection = None
         welcome = self._session.welcome
         self.roster.welcome(connection.url, welcome)
+        self._listener.attached(connection.url, welcome)
         self._look(connection, max(LEAST_SILENCE, MISSED_HEARTBEATS * welcome["heartbeat"]), self._loop.time())
         log.info("attached to %s at %s", welcome["broker"], connection.url)
         if a.move and not a.move.answer.done():
@@ -283,6 +294,8 @@ class Roamer:
             self._end(error)
         elif self._attempt:
             pass  # which may save the day
+        elif self._listener.listening:
+            self._retry_in(SIDE_WAIT)  # it will say so when it is active
         elif self._loop.time() - connection.attended < 2 * self._backoff:
             self._wait()
         else:
@@ -337,6 +350,7 @@ class Roamer:
     def _end(self, error: CallboardError) -> None:
         """Going on makes no sense."""
         self._running = False
+        self._listener.stop()
         self._clear()
         if self.first and not self.first.done():
             self.first.set_exception(error)

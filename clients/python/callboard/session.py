@@ -12,14 +12,16 @@ from .connection import Connection
 from .errors import CallboardError, unavailable
 from .events import Attached, Event, Failure, Fault, Gap, Match, Notification, Resubscribed, Robot, State, Subscribed
 from .identity import Identity
-from .messages import Message, malformed, read
+from .messages import Message, check_size, malformed, read
 from .queue import Item, Queue
 from .requests import REQUEST_PREFIX, Requests
 from .sequences import Sequence, Sequences
+from .serve import Servers
+from .sides import Terms
 from .subscription import Change, Subscription
+from .tasks import Tasks
 
 MAX_FIRST = 64 << 10  # bytes that a hello may have of a client whose token is not known yet
-MAX_MESSAGE = 1 << 20
 MAX_SOURCES = 1 << 16  # that a broker may name
 
 
@@ -36,6 +38,9 @@ class Session:
         self._away: set[str] = set()  # robots, and devices, that the broker has told are away
         self._sequences = Sequences()
         self._requests = Requests(self.send)
+        self.tasks = Tasks(self.send, not config.anonymous)
+        self.servers = Servers(self.send, not config.anonymous)
+        self.terms = Terms()
         self._acks = Acknowledger(config, self._sequences, self.send)
         self._random = not config.anonymous and not config.client and not config.resume
         self._identity = Identity("py-" + secrets.token_hex(8) if self._random else config.client)
@@ -47,6 +52,7 @@ class Session:
         self._identity.session, self._identity.attachment = state["session"], state["attachment"]
         self._sequences.restore(state.get("num") or {})
         self._away = set(state.get("away") or [])
+        self.terms.restore(state.get("terms") or {})
         for spec in state.get("subscriptions") or []:
             s = self.subscriptions[spec["id"]] = Subscription(spec)
             s.confirmed = True
@@ -64,6 +70,7 @@ class Session:
             "num": self._sequences.numbers(),
             "subscriptions": self._confirmed(),
             "away": sorted(self._away),
+            "terms": self.terms.all(),
         }
 
     def _confirmed(self) -> list[dict[str, Any]]:
@@ -88,12 +95,27 @@ class Session:
             message["token"] = self._config.token
         if confirmed := self._confirmed():
             message["subscriptions"] = confirmed
+        if self.client and (words := [*self.tasks.words(), *self.servers.words()]):
+            message["tasks"] = words
+        if term := self.terms.of(connection.url):
+            message["term"] = term
         connection.send(message)
         self.greeted = True
         for s in self.subscriptions.values():
             s.listed = s.confirmed and not s.ending
             if s.change and not s.ending:
                 self._ask(s)
+        self.servers.greeted()
+        self.tasks.greeted()
+
+    def listens(self, url: str) -> Message:
+        """Returns the hello of a connection that only listens at a side of a pair of brokers."""
+        message: Message = {"op": "hello", "standby": True}
+        if self._config.token:
+            message["token"] = self._config.token
+        if term := self.terms.of(url):
+            message["term"] = term
+        return message
 
     def detach(self, connection: Connection) -> None:
         """The connection has ended."""
@@ -103,6 +125,8 @@ class Session:
         self._connection = None
         self.greeted = self.attached = False
         self._requests.detached()
+        self.tasks.detached()
+        self.servers.detached()
         for s in self.subscriptions.values():
             s.listed = False
             if s.change:
@@ -111,6 +135,8 @@ class Session:
     def end(self, error: CallboardError) -> None:
         """The client has ended: what waits is answered."""
         self._requests.end(error)
+        self.tasks.end(error)
+        self.servers.end(error)
         for s in self.subscriptions.values():
             s.refused(error)
 
@@ -134,7 +160,7 @@ class Session:
         id = spec["id"]
         if not isinstance(id, str) or not id or id.startswith(REQUEST_PREFIX):
             raise CallboardError("bad_message", f"subscription id {id!r}: expected text that does not begin with {REQUEST_PREFIX}")
-        _check_size(spec)
+        check_size(spec)
         while (s := self.subscriptions.get(id)) and s.change:
             await asyncio.wait([s.change.answer])
         if s:
@@ -144,7 +170,7 @@ class Session:
 
     async def change(self, id: str, kind: str, fields: dict[str, Any]) -> Subscribed:
         """Updates or unsubscribes, when it is its turn."""
-        _check_size(fields)
+        check_size(fields)
         while (s := self.subscriptions.get(id)) and s.change:
             await asyncio.wait([s.change.answer])
         if not s or not s.confirmed:
@@ -182,7 +208,7 @@ class Session:
 
     async def request(self, message: Message) -> Any:
         """Sends a command or list once attached, and returns its reply's result."""
-        _check_size(message)
+        check_size(message)
         return await self._requests.ask(message)
 
     # What the broker says.
@@ -202,7 +228,7 @@ class Session:
                 elif m["op"] != "heartbeat":
                     raise malformed(f"{m['op']} before welcome")
                 return
-            take = {
+            takes: dict[str, Callable[[Message, int], None]] = {
                 "notify": self._notified,
                 "subscribed": self._subscribed,
                 "gap": self._gapped,
@@ -210,8 +236,13 @@ class Session:
                 "reply": self._replied,
                 "error": self._failed,
                 "welcome": self._again,
-            }.get(m["op"])  # heartbeat, and what a newer broker may say, are nothing
-            if take:
+                "accepted": lambda m, _: self.tasks.accepted(m),
+                "progress": lambda m, _: self.tasks.progressed(m),
+                "task": lambda m, _: self.servers.task(m),
+                "cancelled": lambda m, _: self.servers.cancelled(m),
+                "heartbeat": lambda m, _: self.terms.now(int(m.get("term") or 0)),
+            }
+            if take := takes.get(m["op"]):  # what else a newer broker may say is nothing
                 take(m, len(data))
         except CallboardError as error:
             connection.end(error)
@@ -221,6 +252,7 @@ class Session:
 
     def _taken(self, m: Message) -> None:
         assert self._connection
+        self.terms.welcome(self._connection.url, m)
         resumed = self._identity.session != "" and m["session"] == self._identity.session
         if not resumed:
             for source, given in self._sequences.clear():
@@ -233,6 +265,7 @@ class Session:
                 self._forget(s)
         self._tell(Attached(self._connection.url, m["broker"], m["session"], int(m["attachment"]), resumed))
         self._requests.attached()
+        self.tasks.attached()
         if self.client:
             self._acks.flush(False)
         self._welcomed()
@@ -315,14 +348,16 @@ class Session:
             self._acks.soon(source, s)
 
     def _replied(self, m: Message, size: int) -> None:
-        if not self._requests.replied(m):
+        if m.get("key"):
+            self.tasks.replied(m)
+        elif not self._requests.replied(m):
             s = self.subscriptions.get(m["id"])
             if s and s.ending:  # not_found is what was asked for, too
                 self._forget(s)
 
     def _failed(self, m: Message, size: int) -> None:
         error = CallboardError.of(m)
-        if self._requests.failed(error):
+        if self._requests.failed(error) or self.tasks.failed(error) or self.servers.failed(error):
             return
         s = self.subscriptions.get(error.id or "")
         if error.id is None and error.code == "conflict":
@@ -348,10 +383,3 @@ def _taken(answer: asyncio.Future[Any]) -> None:
     """Somebody may have stopped waiting for it."""
     if not answer.cancelled():
         answer.exception()
-
-
-def _check_size(message: Message) -> None:
-    """Refuses what the broker would close the connection for."""
-    size = len(json.dumps(message))
-    if size > MAX_MESSAGE:
-        raise CallboardError("bad_message", f"a message of {size} bytes, the limit is {MAX_MESSAGE}")

@@ -62,7 +62,11 @@ async def main() -> None:
         options["choose"] = lambda current, known: given["choose"]
     client = callboard.Client(*given["brokers"], **options)
     held: asyncio.Event | None = None
+    watching: list[asyncio.Task[None]] = []
     calls: set[asyncio.Task[None]] = set()
+    servers: dict[str, callboard.Server] = {}  # by queue
+    in_hand: dict[str, tuple[callboard.Task, asyncio.Future[Any]]] = {}  # by word
+    asked: dict[str, asyncio.Task[Any]] = {}  # by tag
 
     async def deliver() -> None:
         async for event in client:
@@ -70,7 +74,59 @@ async def main() -> None:
             if held:
                 await held.wait()
 
-    async def do(name: str, a: dict[str, Any]) -> Any:
+    async def work(task: callboard.Task) -> Any:
+        """Has a task done by what the driver is told to do."""
+        emit({"event": "task", "task": task.name, "queue": task.queue, "from": task.origin, "body": task.body, "again": task.again})
+        answer = asyncio.get_running_loop().create_future()
+        in_hand[task.name] = (task, answer)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            emit({"event": "cancelled", "task": task.name})
+            raise
+
+    async def echo(task: callboard.Task) -> Any:
+        return task.body
+
+    async def refused(server: callboard.Server) -> None:
+        try:
+            await server.wait()
+        except callboard.CallboardError as error:
+            if error.code != "closed":
+                emit({"event": "unserved", "queue": server.queue, "code": error.code})
+
+    async def request(tag: str, queue: str, body: Any = None, **options: Any) -> Any:
+        asked[tag] = asyncio.create_task(
+            client.request(
+                queue,
+                body,
+                **options,
+                accepted=lambda ahead: emit({"event": "accepted", "ahead": ahead}),
+                progress=lambda progress: emit({"event": "progress", "progress": progress}),
+            )
+        )
+        try:
+            return await asked[tag]
+        except asyncio.CancelledError:
+            raise callboard.CallboardError("aborted", "a test") from None
+
+    async def do(tag: str, name: str, a: dict[str, Any]) -> Any:
+        if name == "request":
+            return await request(tag, **a)
+        if name == "cancel":
+            asked[a["tag"]].cancel()
+            return None
+        if name == "serve":
+            server = servers[a["queue"]] = client.serve(a["queue"], echo if a.get("echo") else work, at_once=a.get("at_once", 1))
+            watching.append(asyncio.create_task(refused(server)))
+            return None
+        if name == "stop":
+            return await servers[a["queue"]].stop()
+        if name == "answer":
+            answer = in_hand[a["task"]][1]
+            return answer.set_exception(RuntimeError(a["error"])) if "error" in a else answer.set_result(a.get("body"))
+        if name == "progress":
+            return in_hand[a["task"]][0].progress(a["progress"])
         if name == "subscribe":
             a = {"for_" if k == "for" else k: v for k, v in a.items()}
             return shown(await client.subscribe(**a))
@@ -92,7 +148,7 @@ async def main() -> None:
 
     async def call(m: dict[str, Any]) -> None:
         try:
-            emit({"result": m["tag"], "value": await do(m["do"], m["args"])})
+            emit({"result": m["tag"], "value": await do(m["tag"], m["do"], m["args"])})
         except callboard.CallboardError as error:
             emit({"result": m["tag"], "error": shown(error)})
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import queue
 import sys
 import threading
 import unittest
@@ -13,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from websockets.exceptions import ConnectionClosedError
 
 import callboard
-from callboard.blocking import Client
+from callboard.blocking import Client, Task
 from callboard.connection import Connection
 
 try:
@@ -23,9 +24,13 @@ except ImportError:  # before 13
 
 
 class Broker:
-    """Answers hello, subscribe and list, sends notifications for "true" and an error for anything else."""
+    """Answers hello, subscribe, list and request, sends notifications for "true" and an error for anything else.
+
+    A server gets a task, and is told that it is cancelled when it says how that comes on.
+    """
 
     def __init__(self) -> None:
+        self.done: queue.Queue[Any] = queue.Queue()  # progress and answers of tasks
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
@@ -57,6 +62,16 @@ class Broker:
                     await say(op="reply", id=m["id"], ok=True, result=["x"])
                 case "ack":
                     self.acked = m["num"]
+                case "request":
+                    await say(op="accepted", id=m["id"], key=m["key"], ahead=2)
+                    await say(op="progress", id=m["id"], key=m["key"], progress="half")
+                    await say(op="reply", id=m["id"], key=m["key"], ok=True, result=[m["body"]])
+                case "serve":
+                    await say(op="task", id=m["id"], task="t1", queue=m["queue"], body=3, left=3600)
+                case "done":
+                    self.done.put(m.get("progress") or m.get("body"))
+                    if "progress" in m:
+                        await say(op="cancelled", task="t1")
                 case "unsubscribe":
                     await say(op="reply", id=m["id"], ok=True)
 
@@ -95,6 +110,29 @@ class Blocking(unittest.TestCase):
         with self.assertRaises(callboard.CallboardError) as gone:
             client.list("robots")
         self.assertEqual(gone.exception.code, "closed")
+
+    def test_tasks(self) -> None:
+        told: list[Any] = []
+
+        def add(task: Task) -> Any:
+            return task.body + 1
+
+        def hang(task: Task) -> Any:
+            task.progress("half")
+            return "stopped" if task.cancelled.wait(30) else "not told"
+
+        with Client(self.broker.url) as client:
+            self.assertEqual(client.request("docks", 7, accepted=told.append, progress=told.append), [7])
+            self.assertEqual(told, [2, "half"])
+            server = client.serve("docks", add)
+            self.assertEqual(self.broker.done.get(timeout=30), 4)
+            server.stop()
+            self.assertIsNone(server.error)
+            hanging = client.serve("docks", hang, at_once=2)
+            self.assertEqual(self.broker.done.get(timeout=30), "half")
+            self.assertEqual(self.broker.done.get(timeout=30), "stopped")
+        assert hanging.error
+        self.assertEqual(hanging.error.code, "closed")
 
     def test_errors(self) -> None:
         with self.assertRaises(callboard.CallboardError) as refused:
