@@ -245,6 +245,7 @@ func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 		s.lookAgain()
 	}
 	s.elsewhere, s.newest, s.newestEdge, s.unsure = 0, 0, "", false
+	b.recordSession(s)
 	if !stayed {
 		b.awaitTold(s, h.Attachment == nil)
 		s.endedAt = s.epoch // what has ended elsewhere is not known: all that hello does not list
@@ -255,7 +256,6 @@ func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 	}
 	b.conns[h.Conn] = s.conn
 	b.usage.conns++
-	b.recordSession(s)
 	b.registry.attached(s)
 	return s
 }

@@ -53,6 +53,9 @@ func (b *edge) startSession(s *session) {
 			b.leave(in) // no store of ours has two
 		}
 	}
+	if s.came > 0 {
+		b.awaitAll(s, s.came)
+	}
 	if s.local == nil && slices.ContainsFunc(s.inboxes, func(in *inbox) bool { return in.key.Source == b.cfg.ID }) {
 		b.enter(s, nil)
 	}

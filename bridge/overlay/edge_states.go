@@ -14,7 +14,17 @@ type farState struct {
 	source BrokerID
 	over   uint64 // the number by which the client was told that it is false, while it is true for the source broker; 0: it was not
 	by     string // the source word of the edge's key that has this number
+	unsure bool   // whether the client has had that number is not known
 	at     uint64 // the attachment under which the client was told so
+}
+
+// due reports whether the client is to be told more of a state: that it is false, or
+// that it is true again.
+func (st *farState) due(away, out bool) bool {
+	if away && out {
+		return st.over == 0 || st.unsure
+	}
+	return !away && !out && st.over != 0
 }
 
 // farStates are those of a session, by subscription and robot.
@@ -71,13 +81,21 @@ func (s *session) judge(source BrokerID, seq uint64, r *Reading, names []protoco
 }
 
 // tells takes a state that comes in its turn, and reports whether it is news to the
-// client. One that has come to an edge before the client has not had, or not from here.
+// client. A true one that has come to an edge before the client may have had, and drops
+// it then: if it was told since that it is false, what is given again tells it.
 func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Matched) bool {
 	st := s.states[n.ID][r.Robot]
 	fresh := st == nil || st.source != source || seq > st.seq
 	if *n.State {
-		again := fresh && st != nil && st.source == source && st.over == 0 && !s.mayBeOver(st) && st.reading.Interface == r.Interface && st.reading.Time == r.Time
-		s.states.put(n.ID, r.Robot, &farState{trueState: trueState{r, n.Values, seq}, source: source, at: s.epoch.Attachment})
+		if !fresh && st.over != 0 {
+			return false
+		}
+		again := fresh && st != nil && st.source == source && (st.over == 0 || st.unsure) && !s.mayBeOver(st) && st.reading.Interface == r.Interface && st.reading.Time == r.Time
+		now := &farState{trueState: trueState{r, n.Values, seq}, source: source, at: s.epoch.Attachment}
+		if again {
+			now.over, now.by, now.unsure = st.over, st.by, st.unsure
+		}
+		s.states.put(n.ID, r.Robot, now)
 		return !again
 	}
 	if st == nil {
@@ -99,7 +117,8 @@ func (s *session) mayBeOver(st *farState) bool {
 // settleStates sees that a client is told what its source broker cannot tell:
 // that states are false which were true of robots whose broker is out of reach,
 // once all that had come of that broker is sent. And that true ones are given
-// again, once it is back.
+// again, once it is back. If it is not known then whether the client was told that
+// they are false, it is told so first.
 func (b *edge) settleStates(s *session) {
 	if len(s.states) == 0 || s.conn == nil || !s.conn.ready {
 		return
@@ -109,7 +128,7 @@ func (b *edge) settleStates(s *session) {
 		for robot, st := range of {
 			_, away := s.away[robot]
 			v := b.rosters[st.source]
-			if v != nil && s.subs[id] != nil && (st.over == 0 && away && v.out || st.over != 0 && !away && !v.out) {
+			if v != nil && s.subs[id] != nil && st.due(away, v.out) {
 				due = append(due, [2]string{id, robot})
 			}
 		}
@@ -121,15 +140,29 @@ func (b *edge) settleStates(s *session) {
 		if st == nil { // given again for one before it
 			continue
 		}
-		if st.over != 0 {
-			b.askAgain(s, b.rosters[st.source], robot)
-		} else if !s.unsent(st.source) {
+		v := b.rosters[st.source]
+		if st.source == b.cfg.ID && !b.stillTrue(s, st, id) { // what has come since has told it
+			s.states.remove(id, robot)
+			continue
+		}
+		if (st.over == 0 || st.unsure) && !s.unsent(st.source) {
 			b.tellInPlace(s, st, id)
 		}
 		if s.conn == nil { // L4
 			return
 		}
+		if !v.out && !st.unsure {
+			b.askAgain(s, v, robot)
+		}
 	}
+}
+
+// stillTrue reports whether the source here has given nothing since that a state of its
+// own follows from.
+func (b *edge) stillTrue(s *session, st *farState, id string) bool {
+	return s.local != nil && slices.ContainsFunc(b.source.statesOf(s.local.key), func(h HeldState) bool {
+		return h.ID == id && h.Reading.Robot == st.reading.Robot && h.Seq == st.seq
+	})
 }
 
 // tellInPlace tells a client in the place of a source broker that a state is
@@ -156,7 +189,7 @@ func (b *edge) tellInPlace(s *session, st *farState, id string) {
 		in.buf.trim()
 		return
 	}
-	st.over, st.by, st.at = seq, in.word, s.epoch.Attachment
+	st.over, st.by, st.unsure, st.at = seq, in.word, false, s.epoch.Attachment
 }
 
 // passInPlace passes over what was told in the place of source brokers and not
@@ -183,9 +216,16 @@ func (s *session) hadInPlace() {
 	}
 }
 
-// hadOver does so for one.
+// hadOver does so for one. What the hello does not tell the client may have had all the
+// same: a connection before may have gone on until the welcome. If it has had that it is
+// false, but not that it is true, it is told that now.
 func (s *session) hadOver(st *farState) {
-	if in := s.inboxOf(st.by); in != nil && in.resumed < st.over {
+	if st.over == 0 {
+		return
+	}
+	by, in := s.inboxOf(st.by), s.follower(st.source)
+	st.unsure = by == nil || by.resumed < st.over
+	if !st.unsure && in != nil && in.resumed < st.seq && st.seq <= in.buf.last {
 		st.over, st.by = 0, ""
 	}
 }

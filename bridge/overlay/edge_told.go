@@ -21,12 +21,16 @@ type told struct {
 	// A session that comes from another edge awaits what was told there, of each
 	// source broker for so many periods' ends. After those that edge is dead.
 	roamed bool
-	listed bool // its hello has told which robots are away
+	came   uint64 // under that attachment
+	listed bool   // its hello has told which robots are away
 	free   bool // its attachment is not one more than the last
 	awaits map[BrokerID]int
 	blind  bool // which states of changes it was told is not known here
 	before bool // nor where it was before, and may have been told of this broker's robots
 }
+
+// nothingAwaited is in records an attachment under which no client comes from elsewhere.
+const nothingAwaited = 1
 
 // awaitPeriods is how long a new edge waits for what was told at the old one: a
 // message of the roam takes up to two periods.
@@ -48,7 +52,7 @@ func (s *session) toldUp(b *edge, v *roster, robot string) {
 }
 
 func (b *edge) recordTold(s *session, source BrokerID, version uint64, robot string, away bool) {
-	if version > 0 {
+	if version > 0 && source != "" {
 		s.toldUpTo(source, version)
 	}
 	if !s.anonymous {
@@ -86,10 +90,14 @@ func (b *edge) noteSeen(s *session) {
 // awaitTold has a session that comes from another edge, or may have been at one,
 // wait for what was told there.
 func (b *edge) awaitTold(s *session, free bool) {
-	s.roamed, s.free, s.states, s.blind = true, free, nil, true
-	if s.awaits == nil {
-		s.awaits = map[BrokerID]int{}
-	}
+	s.free, s.states = free, nil
+	b.awaitAll(s, s.epoch.Attachment)
+}
+
+// awaitAll has a session that came under an attachment wait, also if this broker has
+// begun again since.
+func (b *edge) awaitAll(s *session, came uint64) {
+	s.roamed, s.came, s.blind, s.awaits = true, came, true, map[BrokerID]int{}
 	b.await(s, b.cfg.ID)
 	for _, in := range s.inboxes {
 		b.await(s, in.key.Source)
@@ -99,6 +107,9 @@ func (b *edge) awaitTold(s *session, free bool) {
 // await has the session wait for what was told of a source broker's robots. If
 // that was nothing, all that changes from now on is to be told.
 func (b *edge) await(s *session, id BrokerID) {
+	if len(s.awaits) == 0 {
+		b.recordTold(s, "", s.came, "", false)
+	}
 	s.awaits[id] = awaitPeriods
 	if v := b.rosters[id]; v != nil && v.known() && s.upTo[id] == 0 {
 		s.toldUpTo(id, v.version)
@@ -167,7 +178,9 @@ func (s *session) noteTold(id BrokerID, attachment uint64) {
 // settleTold says that what is known here is what the client was told of a
 // source broker's robots.
 func (b *edge) settleTold(s *session, id BrokerID) {
-	delete(s.awaits, id)
+	if delete(s.awaits, id); len(s.awaits) == 0 {
+		b.recordTold(s, "", nothingAwaited, "", false)
+	}
 	if v := b.rosters[id]; v != nil {
 		b.tellRoster(s, v, s.upTo[id])
 	}
@@ -224,7 +237,7 @@ func (b *edge) onTold(m *Told) {
 	if !s.roamed {
 		return
 	}
-	last := s.free || m.Attachment+1 == s.epoch.Attachment
+	last := s.free || m.Attachment+1 == s.came
 	b.takeTold(s, m, last)
 	b.takeStates(s, m)
 	if !last {
@@ -250,10 +263,13 @@ func (b *edge) takeStates(s *session, m *Told) {
 		if h.Reading == nil || sub == nil || sub.since.Attachment > m.Attachment { // it was told to one that has ended
 			continue
 		}
-		if old := s.states[h.ID][h.Reading.Robot]; old != nil && old.at > m.Attachment {
-			continue
-		}
 		st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, at: m.Attachment}
+		if old := s.states[h.ID][h.Reading.Robot]; old != nil && old.at > m.Attachment {
+			if old.at < s.epoch.Attachment || old.source != h.Source || old.seq != h.Seq || old.over != 0 {
+				continue
+			}
+			st.at = old.at // it has come here since, and the client may have dropped it
+		}
 		s.hadOver(st)
 		s.states.put(h.ID, h.Reading.Robot, st)
 	}
@@ -306,8 +322,14 @@ func (b *edge) takeTold(s *session, m *Told, last bool) {
 }
 
 func (s *session) restoreTold(r *ToldRecord) {
-	if r.Version > 0 {
+	switch {
+	case r.Version == 0:
+	case r.Source != "":
 		s.toldUpTo(r.Source, r.Version)
+	case r.Version == nothingAwaited:
+		s.came = 0
+	default:
+		s.came = r.Version
 	}
 	switch {
 	case r.Robot == "":

@@ -131,7 +131,8 @@ type StatesEnded struct {
 
 // ToldRecord says that a session's client was told what has become of Source's
 // robots, up to Version (0: as before); and that it was told that Robot is away,
-// or not any more. Robot "": none.
+// or not any more. Robot "": none. Source "": what it was told elsewhere, before it
+// came here under the attachment Version, is awaited; 1: not any more.
 type ToldRecord struct {
 	Client  string
 	Source  BrokerID
