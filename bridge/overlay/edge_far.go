@@ -51,7 +51,6 @@ func (b *edge) newFar(s *session, k Key, num uint64) *inbox {
 	b.far[in.handle] = in
 	b.usage.keys++
 	b.addInbox(s, in)
-	s.heardOf(k.Source, Epoch{})
 	b.recordFar(in)
 	b.tellRoster(s, b.rosters[k.Source], s.upTo[k.Source])
 	return in

@@ -25,6 +25,9 @@ func (b *edge) addInbox(s *session, in *inbox) {
 	}
 	at, _ := slices.BinarySearchFunc(s.inboxes, in.key, func(in *inbox, k Key) int { return in.key.Compare(k) })
 	s.inboxes = slices.Insert(s.inboxes, at, in)
+	if in.far != nil {
+		s.heardOf(in.key.Source, Epoch{}) // of no set yet
+	}
 }
 
 // inboxOf returns the session's inbox of a source.

@@ -368,6 +368,8 @@ var mutants = []mutanttest.Mutant{
 		From: "		case m.Since.Compare(old.heard) > 0:\n", To: "		case m.Since.Compare(old.heard) > 1:\n"},
 	{Rule: "begun: handed over", In: "edge.handTold",
 		From: "	m.Begun = s.unheard()\n", To: ""},
+	{Rule: "begun: a key that comes from the store was not heard of", In: "edge.addInbox",
+		From: "	if in.far != nil {", To: "	if in.far != nil && !in.far.stored {"},
 	{Rule: "begun: subscribed says which has not heard of it", In: "edge.tellSubscribed",
 		From: "source != \"\" && !p.hello {", To: "source != \"\" && b == nil {"},
 	{Rule: "begun: source brokers are asked to begin anew", In: "edge.takeBegun",

@@ -230,7 +230,7 @@ func TestHardSeeds(t *testing.T) {
 		{Config{Kind: Amnesia, Every: true}, []uint64{226, 2318, 12131}},
 		{Config{Kind: OldStore, Every: true}, []uint64{13114, 15587}},
 		{Config{Kind: Absent, Every: true}, []uint64{9382}},
-		{Config{Kind: Anew}, []uint64{16021}},
+		{Config{Kind: Anew}, []uint64{16021, 20374}},
 		{Config{Kind: Mobile}, []uint64{14541, 18182, 18776, 19277}},
 	} {
 		for _, seed := range hard.seeds {
