@@ -23,7 +23,7 @@ type told struct {
 	roamed bool
 	came   uint64 // under that attachment
 	listed bool   // its hello has told which robots are away
-	free   bool // its attachment is not one more than the last
+	free   bool   // its attachment is not one more than the last
 	awaits map[BrokerID]int
 	blind  bool // which states of changes it was told is not known here
 	before bool // nor where it was before, and may have been told of this broker's robots
