@@ -25,6 +25,7 @@ import (
 	"callboard/bridge/spool"
 	"callboard/bridge/witness"
 	"callboard/player/floorplan"
+	"callboard/subscribe/condition"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -119,11 +120,19 @@ func (b *Bridge) build() error {
 	return b.newPush(l.node)
 }
 
+// words are what conditions may name here: the language's, and this broker's zones.
+func (b *Bridge) words() any {
+	return struct {
+		condition.Words
+		Zones map[string][][2]float64 `json:"zones"`
+	}{condition.Vocabulary(), b.config.Config.Zones}
+}
+
 func (b *Bridge) newPush(broker attach.Broker) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: broker, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.plan, Grid: b.grid, Extra: b.config.Extra, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
+		Page: b.config.Page, World: b.plan, Grid: b.grid, Words: b.words, Extra: b.config.Extra, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
 		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Memory: c.Limits.Memory, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
 	}
 	if b.side != nil {

@@ -36,6 +36,11 @@ func (s *Server) handler() http.Handler {
 	for _, what := range lists {
 		api(what, s.list(what))
 	}
+	if s.config.Words != nil {
+		api("words", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answerJSON(w, http.StatusOK, append(protocol.AppendJSON(nil, s.config.Words()), '\n'))
+		}))
+	}
 	for name, give := range s.config.Extra {
 		api(name, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !grantOf(r).AllRobots() {

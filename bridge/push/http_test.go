@@ -43,6 +43,7 @@ func TestHTTP(t *testing.T) {
 		World: func(_ context.Context, name string, _ attach.Grant) ([]byte, bool) {
 			return []byte(`{"name":"cave"}`), name == "cave"
 		},
+		Words: func() any { return map[string]int{"laser": 13} },
 		Ready: func() error {
 			if !ready.Load() {
 				return errors.New("the store is not open")
@@ -67,6 +68,7 @@ func TestHTTP(t *testing.T) {
 		{"/api/robots", 200, "[{\"token\":\"\",\"what\":\"robots\"}]\n"},
 		{"/api/brokers", 200, "[{\"token\":\"\",\"what\":\"brokers\"}]\n"},
 		{"/api/subscriptions", 200, "[{\"token\":\"\",\"what\":\"subscriptions\"}]\n"},
+		{"/api/words", 200, "{\"laser\":13}\n"},
 		{"/api/worlds/cave", 200, `{"name":"cave"}`},
 		{"/api/worlds/moon", 404, `{"code":"not_found","message":"no floor plan of this world"}`},
 		{"/api/cats", 404, `{"code":"not_found","message":"no such path: /api/cats"}`},

@@ -49,6 +49,8 @@ type Config struct {
 	// Grid returns the map of a world in cells, nil if there is none such: then ROS
 	// programs have what World draws. nil: there are none.
 	Grid func(world string) *floorplan.Grid
+	// Words returns what conditions may name, at /api/words; nil: there is nothing.
+	Words func() any
 	// Extra adds objects at /api/NAME, for those who may see all robots: what to
 	// give when asked; nil: none.
 	Extra map[string]func() any

@@ -17,6 +17,7 @@ import (
 
 	"callboard/bridge/robots"
 	"callboard/clients/web"
+	"callboard/subscribe/condition"
 	"callboard/subscribe/protocol"
 )
 
@@ -76,6 +77,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // verdicts are the conditions that the broker knows: whether one matches a
 // reading of an interface.
 var verdicts = map[string]func(r robot, interf string, reading map[string]any) bool{
+	"time >= 0":          func(robot, string, map[string]any) bool { return true },
 	"position.time >= 0": func(_ robot, i string, _ map[string]any) bool { return i == "position2d" },
 	"laser.count >= 0":   func(_ robot, i string, _ map[string]any) bool { return i == "laser" },
 	"sonar.count >= 0":   func(_ robot, i string, _ map[string]any) bool { return i == "sonar" },
@@ -100,6 +102,15 @@ func newBroker(t *testing.T, crew ...robot) *broker {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, hall)
+	})
+	mux.HandleFunc("/api/words", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(struct {
+			condition.Words
+			Zones map[string][][2]float64 `json:"zones"`
+		}{condition.Vocabulary(), map[string][][2]float64{"dock": {{-5, -3}, {-3, -3}, {-3, -1}, {-5, -1}}}}); err != nil {
+			t.Error(err)
+		}
 	})
 	mux.HandleFunc("/api/roam", func(w http.ResponseWriter, r *http.Request) {
 		b.mu.Lock()

@@ -60,6 +60,8 @@ func TestPage(t *testing.T) {
 		"another takes over":             testTakenOver,
 		"gaps and states":                testGapsAndStates,
 		"driving":                        testDrive,
+		"a robot's panel":                testPanel,
+		"stick and motors":               testCommands,
 		"a bounded list":                 testBounded,
 		"on a phone":                     testPhone,
 		"sensors where they sit":         testSensors,
@@ -519,8 +521,8 @@ func testDrive(t *testing.T, chromium context.Context) {
 	b.wait("a stop", func() bool { return b.commands[len(b.commands)-1].Name == "stop" })
 	b.do(func() {
 		first, third := b.commands[0], b.commands[2]
-		if first.Robot != "r1" || first.Name != "velocity" || !cmp.Equal(first.Args, []any{0.5, 0.0, 0.0}) {
-			t.Errorf("first command %+v, want velocity 0.5 0 0 to r1", first)
+		if first.Robot != "r1" || first.Name != "velocity" || !cmp.Equal(first.Args, []any{0.5, 0.0, 0.0, 1.0}) {
+			t.Errorf("first command %+v, want velocity 0.5 0 0 for 1 s to r1", first)
 		}
 		if yaw, _ := third.Args[2].(float64); third.Args[0] != 0.5 || yaw < 0.78 || yaw > 0.79 {
 			t.Errorf("third command %+v, want 0.5 m/s and 45°/s", third)

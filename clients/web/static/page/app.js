@@ -14,6 +14,11 @@ import { Cards } from "./cards.js";
 import { Notices } from "./notices.js";
 import { Roster } from "./roster.js";
 import { Drive } from "./drive.js";
+import { Past, ghostOf } from "./past.js";
+import { RobotPanel } from "./panel.js";
+import { Sensors } from "./sensors.js";
+import { Views } from "./views.js";
+import { Words } from "./words.js";
 import { Link } from "./link.js";
 import { Network } from "./network.js";
 import { Diagram } from "./diagram.js";
@@ -34,10 +39,17 @@ async function start() {
   const map = new WorldMap({ robots, theme, layers, plans, network });
   const feed = new Feed({ client: viewer, robots, layers, inView: () => map.inView, changed: () => map.draw() });
   const watches = new Watches({ client, store: watchStore });
+  const views = new Views();
+  const words = new Words();
+  const past = new Past({ watches, robots });
+  const sensors = new Sensors({ client: viewer });
   const composer = new Composer({ watches, connected: () => client.status.name === "attached" });
-  const notices = new Notices({ client, watches, robots, map });
+  const notices = new Notices({ client, watches, robots, map, words });
   new Cards({ watches, edit: (w) => composer.edit(w), filter: (w) => notices.filter(w) });
-  new Roster({ robots, watch: (name) => composer.forRobot(name) });
+  new Roster({ robots, views });
+  const watchRobot = (name) => { views.show("conditions"); composer.forRobot(name); };
+  const showPast = (entry) => map.showGhost(ghostOf(entry));
+  new RobotPanel({ robots, sensors, views, theme, words, past, watch: watchRobot, show: showPast });
   new Drive({ client, robots });
   new Link({ client, viewer, robots });
   new Diagram({ network, robots });
@@ -61,7 +73,8 @@ async function start() {
   setInterval(() => { if (!document.hidden) list(); }, listPeriod);
 
   watches.restore();
-  expose({ client, viewer, robots, watches, notices, map, network });
+  words.load();
+  expose({ client, viewer, robots, watches, notices, map, network, sensors });
   viewer.connect();
   client.connect();
 }
@@ -96,7 +109,7 @@ async function watchNetwork(viewer, network, layers) {
 }
 
 /** window.callboard: what the page knows, to read, for tests and the curious. */
-function expose({ client, viewer, robots, watches, notices, map, network }) {
+function expose({ client, viewer, robots, watches, notices, map, network, sensors }) {
   const view = {
     get connection() { return client.status.name; },
     get viewing() { return viewer.status.name; },
@@ -114,6 +127,7 @@ function expose({ client, viewer, robots, watches, notices, map, network }) {
         links: network.links(), moves: network.moves, tally: network.tally, focus: network.shownClient?.name ?? null,
       };
     },
+    get sensors() { return [...sensors.devices.values()].map((d) => ({ name: d.name, rate: d.meter.rate(), fields: [...d.series.keys()] })); },
     get map() { return { ...map.view, frames: map.frames }; },
   };
   Object.defineProperty(window, "callboard", { value: Object.freeze(view) });

@@ -116,4 +116,4 @@ export class Feed {
 }
 
 /** A pattern that matches this name only. */
-function exactly(name) { return name.replace(/[\\*?[]/g, "\\$&"); }
+export function exactly(name) { return name.replace(/[\\*?[]/g, "\\$&"); }

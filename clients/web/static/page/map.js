@@ -90,7 +90,7 @@ export class WorldMap {
   follow() { this.#follow(!this.#following && this.#robots.selected !== null); }
 
   pick(x, y) {
-    this.#robots.select(this.#at(x, y)?.name ?? null);
+    this.#robots.pick(this.#at(x, y)?.name ?? null);
   }
 
   double(x, y) {

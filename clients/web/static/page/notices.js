@@ -1,5 +1,6 @@
 import { byId, setText, throttled } from "./dom.js";
 import { count, plural, rate } from "./format.js";
+import { ghostOf } from "./past.js";
 import { Slip } from "./slip.js";
 
 const most = 250; // kept
@@ -16,6 +17,7 @@ export class Notices {
   #watches;
   #robots;
   #map;
+  #words;
   #list = byId("notices");
   #waiting = []; // newest first, not in the list yet
   #missed = 0; // of those that waited, dropped for the bound
@@ -29,10 +31,11 @@ export class Notices {
   #spoken = { at: 0, news: 0 };
   #flush = throttled(() => Math.max(period, share * this.#cost), () => this.#show());
 
-  constructor({ client, watches, robots, map }) {
+  constructor({ client, watches, robots, map, words }) {
     this.#watches = watches;
     this.#robots = robots;
     this.#map = map;
+    this.#words = words;
     watches.on("notified", (n) => this.#notified(n));
     client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: gapText(m), source: m.source }));
     client.on("fault", (f) => this.#fault(f));
@@ -132,7 +135,7 @@ export class Notices {
 
   #insert() {
     const begun = performance.now();
-    const fresh = this.#waiting.map((entry) => new Slip(entry, (slip) => this.#toggle(slip)));
+    const fresh = this.#waiting.map((entry) => new Slip(entry, this.#words, (slip) => this.#toggle(slip)));
     for (const slip of fresh) slip.item.hidden = !this.#passes(slip.entry);
     this.#list.prepend(...fresh.map((s) => s.item));
     this.#slips = [...fresh, ...this.#slips];
@@ -170,10 +173,9 @@ export class Notices {
     if (again) return;
     this.#open = slip;
     slip.open();
-    const { robot, notification, matches, pose } = slip.entry;
+    const { robot } = slip.entry;
     if (this.#robots.get(robot)) this.#robots.select(robot);
-    const ranges = notification.reading?.ranges && notification.reading.angle_min !== undefined;
-    this.#map.showGhost({ robot, pose, colour: matches[0].watch.colour, scan: ranges ? { reading: notification.reading, device: `${notification.interface}:${notification.index}` } : null });
+    this.#map.showGhost(ghostOf(slip.entry));
   }
 
   #close() {

@@ -147,7 +147,8 @@ function between(a, b, t, into) {
 
 /**
  * All robots that the page knows, and which one is selected.
- * Events: list (came, went, state, devices), told (a `robot` message), pose (something moved), select.
+ * Events: list (came, went, state, devices), told (a `robot` message), pose (something moved), select,
+ * pick (by somebody, on the map or in the list).
  */
 export class Robots extends Emitter {
   #robots = new Map();
@@ -205,6 +206,12 @@ export class Robots extends Emitter {
     if (name === this.selected) return;
     this.selected = name;
     this.emit("select", name);
+  }
+
+  /** Selects what somebody has pointed at: they want to see it. */
+  pick(name) {
+    this.select(name);
+    this.emit("pick", name);
   }
 
   worlds() { return [...new Set(this.all.map((r) => r.world))].sort(); }

@@ -1,5 +1,5 @@
 import { byId, h, setText, throttled } from "./dom.js";
-import { clock, degrees, fixed, plural } from "./format.js";
+import { degrees, fixed } from "./format.js";
 
 const overflowShown = 10_000; // ms
 const byName = new Intl.Collator("en", { numeric: true });
@@ -7,17 +7,17 @@ const byName = new Intl.Collator("en", { numeric: true });
 /** The list of robots: state, pose; one can be selected. */
 export class Roster {
   #robots;
-  #watch;
+  #views;
   #list = byId("robots");
   #rows = new Map(); // name → parts, in the list's order
   #chosen = null; // the selected robot's row
   #inView = new Set(); // rows that are to be seen, or nearly: only they are kept up to date
   #scrolled = new IntersectionObserver((entries) => this.#scroll(entries), { rootMargin: "200px" });
 
-  /** @param {{robots: object, watch: function}} parts watch(name): subscribe for one robot */
-  constructor({ robots, watch }) {
+  /** @param {{robots: object, views: object}} parts */
+  constructor({ robots, views }) {
     this.#robots = robots;
-    this.#watch = watch;
+    this.#views = views;
     const arrange = throttled(200, () => this.#arrange());
     robots.on("list", arrange);
     robots.on("pose", throttled(400, () => this.#update()));
@@ -65,13 +65,16 @@ export class Roster {
 
   #make(robot) {
     const name = robot.name;
-    const parts = { state: h("span", { class: "lamp" }), pose: h("span", { class: "pose" }), note: h("span", { class: "note" }), more: h("div", { class: "more-about" }) };
-    const button = h("button", { type: "button", class: "robot", "aria-pressed": "false", onclick: () => this.#robots.select(this.#robots.selected === name ? null : name) },
+    const parts = { state: h("span", { class: "lamp" }), pose: h("span", { class: "pose" }), note: h("span", { class: "note" }) };
+    const button = h("button", { type: "button", class: "robot", "aria-pressed": "false", onclick: () => this.#pick(name) },
       parts.state, h("span", { class: "name" }, name), parts.note, parts.pose);
-    const item = h("li", { "data-robot": name }, button, parts.more);
+    const item = h("li", { "data-robot": name }, button);
     this.#scrolled.observe(item);
     return { name, item, button, ...parts };
   }
+
+  /** A second time lets go of it, once it is to be seen. */
+  #pick(name) { this.#robots.pick(this.#robots.selected === name && this.#views.current === "robot" ? null : name); }
 
   #update() {
     for (const row of this.#inView) this.#describe(row);
@@ -87,7 +90,6 @@ export class Roster {
     row.item.dataset.state = robot.away ? "away" : overflown ? "overflow" : robot.state === "up" || robot.placed ? "up" : "unknown";
     setText(row.pose, p ? `${fixed(p.x, 1)}, ${fixed(p.y, 1)} · ${degrees(p.yaw)}` : "no position");
     setText(row.note, robot.away ? "away" : overflown ? `lost ${robot.lost || "some"}` : p?.stall ? "stalled" : "");
-    if (robot.name === this.#robots.selected) this.#about(robot, row);
   }
 
   #select() {
@@ -95,25 +97,8 @@ export class Roster {
     const row = this.#rows.get(selected) ?? null;
     if (row !== this.#chosen) {
       this.#chosen?.button.setAttribute("aria-pressed", "false");
-      this.#chosen?.more.replaceChildren();
       row?.button.setAttribute("aria-pressed", "true");
       this.#chosen = row;
     }
-    if (row) this.#about(this.#robots.get(selected), row);
-  }
-
-  #about(robot, row) {
-    const facts = [];
-    if (robot.world) facts.push(["World", robot.world]);
-    if (robot.devices.length) facts.push(["Devices", robot.devices.map((d) => `${d.interface}:${d.index}`).join(", ")]);
-    if (robot.since) facts.push([robot.away ? "Away since" : "Since", clock(robot.since * 1000)]);
-    if (robot.error) facts.push(["Because", robot.error]);
-    if (robot.lost) facts.push(["Lost", plural(robot.lost, "reading")]);
-    const key = JSON.stringify(facts);
-    if (row.more.dataset.facts === key && row.more.firstChild) return;
-    row.more.dataset.facts = key;
-    row.more.replaceChildren(
-      h("dl", {}, ...facts.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)])),
-      h("button", { type: "button", class: "quiet", onclick: () => this.#watch(robot.name) }, "Condition for this robot"));
   }
 }

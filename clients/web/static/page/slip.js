@@ -1,15 +1,18 @@
 import { h } from "./dom.js";
 import { clock, degrees, fixed, playerTime, value } from "./format.js";
 import { polar } from "./polar.js";
+import { withUnit } from "./units.js";
 
 /** One entry of the notifications' list; a notification opens to its reading. */
 export class Slip {
   #details = null;
   #button = null;
+  #words;
 
-  /** @param {object} entry {kind, at, …} as Notices makes it. @param {function} toggle called with this slip */
-  constructor(entry, toggle) {
+  /** @param {object} entry {kind, at, …} as Notices makes it. @param {object} words what conditions may name. @param {function} toggle called with this slip */
+  constructor(entry, words, toggle) {
     this.entry = entry;
+    this.#words = words;
     if (entry.kind === "notification") this.#notification(toggle);
     else this.#event();
   }
@@ -37,7 +40,7 @@ export class Slip {
 
   open() {
     this.#button.setAttribute("aria-expanded", "true");
-    this.#details = details(this.entry);
+    this.#details = details(this.entry, this.#words);
     this.item.append(this.#details);
     this.item.scrollIntoView({ block: "nearest" });
   }
@@ -67,27 +70,23 @@ function values(object) {
   return Object.entries(object).map(([name, v]) => `${name} ${value(v)}`).join(" · ");
 }
 
-function details({ notification: n, matches, at }) {
+function details({ notification: n, matches, at }, words) {
   const rows = [];
   for (const { watch, values: selected } of matches) {
     rows.push(h("p", { class: "because" }, h("span", { class: "dot", "data-colour": watch.colour }), h("code", {}, watch.spec.condition)));
-    if (selected) rows.push(table(selected));
+    if (selected) rows.push(table(selected, (_, v) => value(v)));
   }
   if (n.reading) {
     if (n.reading.angle_min !== undefined && n.reading.ranges?.length) rows.push(polar(n.reading));
-    rows.push(table(n.reading));
+    rows.push(table(n.reading, (name, v) => withUnit(words, n.interface, name, v)));
   }
   rows.push(h("p", { class: "hint" }, `source ${n.source}, number ${n.seq}${n.skipped ? `, ${n.skipped} passed over before it` : ""}; arrived ${clock(at)}`));
   rows.push(h("details", { class: "raw" }, h("summary", {}, "JSON"), h("pre", { tabindex: "0" }, pretty(n))));
   return h("div", { class: "reading" }, ...rows);
 }
 
-function table(object) {
-  const rows = Object.entries(object).map(([name, v]) => {
-    const angle = /^(yaw|vyaw|bearing|angle_min|angle_max|resolution)$/.test(name) && Number.isFinite(v);
-    const unit = angle ? h("small", {}, ` ${fixed((v * 180) / Math.PI, 1)}°${name === "vyaw" ? "/s" : ""}`) : null;
-    return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value(v), unit));
-  });
+function table(object, worded) {
+  const rows = Object.entries(object).map(([name, v]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, worded(name, v))));
   return h("table", {}, h("tbody", {}, ...rows));
 }
 

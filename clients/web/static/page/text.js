@@ -1,0 +1,22 @@
+/** The words of the page that modules put together; what never changes is in index.html. */
+import { fixed, plural } from "./format.js";
+
+export const text = {
+  drive: {
+    stopped: "stopped",
+    motors: (on) => (on ? "motors on" : "motors off"),
+    moves: (speed, turn) => `${fixed(speed, 1)} m/s, ${fixed(turn, 0)}°/s`,
+    speed: (v) => `${fixed(v, 1)} m/s`,
+    turn: (v) => `${fixed(v, 0)}°/s`,
+    detached: "not connected to a broker",
+    forbidden: "This token may not send commands.",
+  },
+  robot: {
+    facts: { world: "World", since: "Since", awaySince: "Away since", because: "Because", lost: "Lost", source: "Source" },
+    lost: (n) => plural(n, "reading"),
+    noReading: "no reading yet",
+    silent: "silent",
+    ago: (s) => `${fixed(s, s < 10 ? 1 : 0)} s ago`,
+    plot: (name, least, most) => `${name} in the last minute: ${least} to ${most}`,
+  },
+};
