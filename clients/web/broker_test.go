@@ -215,13 +215,25 @@ func (b *broker) one() *session { return b.session(false) }
 // caller holds the lock.
 func (b *broker) viewer() *session { return b.session(true) }
 
-func (b *broker) session(anonymous bool) *session {
+// drafts returns the session of what is being written, without a client id too; the
+// caller holds the lock.
+func (b *broker) drafts() *session {
 	for _, s := range b.sessions {
-		if s.anonymous == anonymous {
+		if s.subs["draft.state"].Condition != "" {
 			return s
 		}
 	}
 	return &session{}
+}
+
+func (b *broker) session(anonymous bool) *session {
+	found := &session{}
+	for _, s := range b.sessions {
+		if s.anonymous == anonymous && (found.id == "" || s.subs["page.position"].Condition != "") {
+			found = s
+		}
+	}
+	return found
 }
 
 // tell sends a message to all sessions. The lock is held.
@@ -556,7 +568,7 @@ func (s *session) match(id string, sub protocol.Subscription, r robot, interf st
 	m := protocol.Matched{ID: id}
 	if sub.Trigger == protocol.TriggerChange {
 		key := id + " " + r.name
-		if interf != "position2d" || s.last[key] == holds {
+		if last, told := s.last[key]; interf != "position2d" || told && last == holds {
 			return nil
 		}
 		s.last[key] = holds

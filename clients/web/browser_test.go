@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -190,6 +191,20 @@ func (p *page) click(selector string) {
 func (p *page) fill(selector, text string) {
 	p.t.Helper()
 	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); }`, selector, text)))
+}
+
+// enter presses Enter as a keyboard does: a page that takes the key down keeps the
+// line break out, which chromedp.KeyEvent does not allow.
+func (p *page) enter() {
+	p.t.Helper()
+	key := input.DispatchKeyEventParams{Type: "keyDown", Key: "Enter", Code: "Enter", Text: "\r", UnmodifiedText: "\r", WindowsVirtualKeyCode: 13, NativeVirtualKeyCode: 13}
+	if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, key); err != nil {
+		p.t.Fatal(err)
+	}
+	key.Type, key.Text, key.UnmodifiedText = "keyUp", "", ""
+	if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, key); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // shot takes a screenshot, if asked for.

@@ -61,6 +61,8 @@ func TestPage(t *testing.T) {
 		"gaps and states":                testGapsAndStates,
 		"driving":                        testDrive,
 		"a robot's panel":                testPanel,
+		"completion":                     testCompletion,
+		"a draft":                        testDraft,
 		"stick and motors":               testCommands,
 		"a bounded list":                 testBounded,
 		"on a phone":                     testPhone,
@@ -325,17 +327,17 @@ func testSeveral(t *testing.T, chromium context.Context) {
 		b.step()
 	}
 	// Each step: r0's scan matches w3, r1's matches w1 and w3, as one. The first step also brings the states of w2.
-	p.until(`callboard.subscriptions.map((s) => s.count).join() === "4,1,8"`)
-	p.until(`document.querySelectorAll("#notices .slip").length === 9`)
+	p.until(`callboard.subscriptions.map((s) => s.count).join() === "4,2,8"`)
+	p.until(`document.querySelectorAll("#notices .slip").length === 10`)
 	p.until(`document.querySelector("#notices .slip .state.is-true") !== null`)
 	if n := value[int](p, `document.querySelector('#notices .slip[data-robot="r1"]').querySelectorAll(".dot").length`); n != 2 {
 		t.Errorf("a reading that two match has %d dots, want 2", n)
 	}
 	p.shot("several")
 	p.click(`.card[data-id="w2"] button[aria-label^="Show only"]`)
-	p.until(`document.querySelectorAll("#notices .slip:not([hidden])").length === 1`)
+	p.until(`document.querySelectorAll("#notices .slip:not([hidden])").length === 2`)
 	p.click("#notices-filter")
-	p.until(`document.querySelectorAll("#notices .slip:not([hidden])").length === 9`)
+	p.until(`document.querySelectorAll("#notices .slip:not([hidden])").length === 10`)
 
 	// A change: the form shows it, an error changes nothing, a right one does.
 	p.click(`.card[data-id="w2"] button[aria-label^="Change"]`)

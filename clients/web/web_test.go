@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"callboard/clients/web"
-	"callboard/subscribe/view"
 )
 
 // read returns every file of the page, by its path.
@@ -155,25 +154,4 @@ func bodies(files map[string]string) []string {
 		out = append(out, body)
 	}
 	return out
-}
-
-// TestVocabulary: every name that the page offers is one that conditions know.
-func TestVocabulary(t *testing.T) {
-	known := map[string]bool{}
-	for k := range view.Kind(view.NumKinds) {
-		for _, f := range k.Fields() {
-			known[k.String()+"."+f.Name] = true
-		}
-	}
-	source := read(t)["page/condition.js"]
-	_, list, _ := strings.Cut(source, "export const vocabulary")
-	names := regexp.MustCompile(`"(?:prev\.)?([a-z0-9_]+\.[a-z0-9_]+)"`).FindAllStringSubmatch(list, -1)
-	if len(names) < 40 {
-		t.Fatalf("%d names found", len(names))
-	}
-	for _, name := range names {
-		if !known[name[1]] {
-			t.Errorf("the page offers %s, which conditions do not know", name[1])
-		}
-	}
 }

@@ -13,6 +13,7 @@ import { Composer } from "./composer.js";
 import { Cards } from "./cards.js";
 import { Notices } from "./notices.js";
 import { Roster } from "./roster.js";
+import { Draft } from "./draft.js";
 import { Drive } from "./drive.js";
 import { Past, ghostOf } from "./past.js";
 import { RobotPanel } from "./panel.js";
@@ -42,8 +43,9 @@ async function start() {
   const views = new Views();
   const words = new Words();
   const past = new Past({ watches, robots });
+  const draft = new Draft({ client: new Client({ ...config, anonymous: true }) });
   const sensors = new Sensors({ client: viewer });
-  const composer = new Composer({ watches, connected: () => client.status.name === "attached" });
+  const composer = new Composer({ watches, draft, words, robots, connected: () => client.status.name === "attached" });
   const notices = new Notices({ client, watches, robots, map, words });
   new Cards({ watches, edit: (w) => composer.edit(w), filter: (w) => notices.filter(w) });
   new Roster({ robots, views });

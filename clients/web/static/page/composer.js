@@ -1,5 +1,7 @@
-import { byId, h } from "./dom.js";
-import { coloured, examples, offsetOf, vocabulary, wordEnd } from "./condition.js";
+import { byId, h, setText } from "./dom.js";
+import { Completion, offerRobots, offersIn } from "./completion.js";
+import { coloured, examples, offsetOf, wordEnd } from "./condition.js";
+import { text } from "./text.js";
 import { OptionFields, summarise } from "./options.js";
 
 /** The box for a condition, its options, and the broker's errors at their place. */
@@ -13,14 +15,21 @@ export class Composer {
   #fields = new OptionFields();
   #editing = null; // a Watch
   #busy = false;
+  #draft;
+  #words;
 
-  /** @param {{watches: import("./watches.js").Watches, connected: () => boolean}} parts */
-  constructor({ watches, connected }) {
+  /** @param {{watches: import("./watches.js").Watches, draft: object, words: object, robots: object, connected: () => boolean}} parts */
+  constructor({ watches, draft, words, robots, connected }) {
     this.#watches = watches;
+    this.#draft = draft;
+    this.#words = words;
     this.#connected = connected;
+    new Completion(this.#box, (before) => offersIn(before, { words, robots }), () => this.#edited());
+    new Completion(byId("opt-robots"), (before) => offerRobots(before, { robots }), () => this.#edited());
+    draft.on("change", () => this.#tried());
+    setInterval(() => this.#foretell(), 500);
     this.#form.addEventListener("submit", (e) => { e.preventDefault(); this.#submit(); });
-    this.#form.addEventListener("input", () => this.#clearError());
-    this.#box.addEventListener("input", () => this.#fitBox());
+    this.#form.addEventListener("input", () => this.#edited());
     this.#box.addEventListener("scroll", () => { this.#marks.scrollTop = this.#box.scrollTop; });
     this.#box.addEventListener("keydown", (e) => {
       if (e.key !== "Enter" || e.shiftKey || e.isComposing) return;
@@ -34,7 +43,7 @@ export class Composer {
       if (this.#editing && !watches.get(this.#editing.id)) this.#begin(null);
     });
     this.#offerExamples();
-    this.#offerWords();
+    words.on("change", () => this.#offerWords());
     new ResizeObserver(() => this.#fitBox()).observe(this.#form);
     this.#summary();
   }
@@ -55,6 +64,7 @@ export class Composer {
   }
 
   #begin(watch) {
+    this.#draft.write(null);
     this.#editing = watch;
     this.#setText(watch?.spec.condition ?? "");
     this.#fields.fill(watch?.spec ?? {});
@@ -73,9 +83,34 @@ export class Composer {
     byId("composer").classList.toggle("editing", Boolean(this.#editing));
   }
 
+  /** Somebody has changed something: the broker tries it. */
+  #edited() {
+    this.#clearError();
+    this.#fitBox();
+    this.#summary();
+    const condition = this.#box.value.trim() ? this.#box.value : "";
+    this.#draft.write(condition ? { condition, ...this.#fields.peek() } : null);
+    this.#foretell();
+  }
+
+  /** The broker has tried what is in the box. */
+  #tried() {
+    if (this.#draft.error && !this.#busy) this.#show(this.#draft.error, false);
+    this.#foretell();
+  }
+
+  /** What it would do, while it is written. */
+  #foretell() {
+    const { matching, firings, running } = this.#draft;
+    const said = !running ? "" : matching.known === 0 ? text.draft.nobody : `${text.draft.matching(matching)}; ${text.draft.fired(firings)}`;
+    setText(byId("draft"), said);
+    byId("draft").hidden = !said;
+  }
+
   async #submit() {
     if (this.#busy) return;
     const condition = this.#box.value.trim() ? this.#box.value : "";
+    this.#draft.write(null); // it would be tried twice
     if (!condition) return this.#show({ message: "Write a condition first, or take one of the examples." });
     this.#busy = true;
     this.#label();
@@ -93,8 +128,8 @@ export class Composer {
     }
   }
 
-  /** Shows an error: below the box what is wrong, in the box where. */
-  #show(error) {
+  /** Shows an error: below the box what is wrong, in the box where; the caret goes there unless somebody types. */
+  #show(error, go = true) {
     this.#box.setAttribute("aria-invalid", "true");
     const place = error.position;
     const lines = this.#box.value.split("\n").length;
@@ -104,17 +139,18 @@ export class Composer {
     if (error.field && error.field !== "condition") {
       byId("options").open = true;
       byId(`opt-${error.field}`).setAttribute("aria-invalid", "true");
-      byId(`opt-${error.field}`).focus();
-    } else if (place) this.#mark(place);
+      if (go) byId(`opt-${error.field}`).focus();
+    } else if (place) this.#mark(place, go);
   }
 
-  #mark(place) {
-    const text = this.#box.value;
-    const from = offsetOf(text, place);
-    const to = wordEnd(text, from);
-    const mark = h("mark", { "data-line": place.line, "data-column": place.column }, text.slice(from, to) || "\u00a0");
-    this.#marks.replaceChildren(text.slice(0, from), mark, text.slice(to) + "\n");
+  #mark(place, go) {
+    const written = this.#box.value;
+    const from = offsetOf(written, place);
+    const to = wordEnd(written, from);
+    const mark = h("mark", { "data-line": place.line, "data-column": place.column }, written.slice(from, to) || "\u00a0");
+    this.#marks.replaceChildren(written.slice(0, from), mark, written.slice(to) + "\n");
     this.#marks.scrollTop = this.#box.scrollTop;
+    if (!go) return;
     this.#box.focus();
     this.#box.setSelectionRange(from, from);
   }
@@ -141,23 +177,29 @@ export class Composer {
 
   #offerExamples() {
     byId("examples").append(...examples.map(({ condition, title }) =>
-      h("button", { type: "button", class: "chip", title, onclick: () => { this.#setText(condition); this.#clearError(); this.#box.focus(); } }, h("code", {}, ...coloured(condition)))));
+      h("button", { type: "button", class: "chip", title, onclick: () => { this.#box.value = condition; this.#edited(); this.#box.focus(); } }, h("code", {}, ...coloured(condition)))));
   }
 
   #offerWords() {
-    for (const [group, names] of vocabulary) {
-      const words = names.map((name) => h("button", { type: "button", class: "word", onclick: () => this.#insert(name) }, name));
-      byId("words-list").append(h("div", { class: "word-group", role: "group", "aria-label": group }, h("span", { class: "word-label" }, group), ...words));
-    }
+    const words = this.#words;
+    const groups = [
+      [text.words.reading, words.variables.map(({ name, doc }) => ({ name, doc }))],
+      ...words.kinds.map((k) => [k.name, k.fields.map((f) => ({ name: `${k.name}.${f.name}`, doc: f.doc }))]),
+      [text.words.before, [{ name: "prev.position.x", doc: text.words.prev }]],
+      [text.words.functions, words.functions.map((f) => ({ name: `${f.name}(${f.args})`, doc: f.doc }))],
+      [text.words.zones, Object.keys(words.zones).map((name) => ({ name: `inside("${name}")`, doc: text.completion.zone }))],
+    ];
+    byId("words-list").replaceChildren(...groups.filter(([, names]) => names.length).map(([group, names]) =>
+      h("div", { class: "word-group", role: "group", "aria-label": group }, h("span", { class: "word-label" }, group),
+        ...names.map(({ name, doc }) => h("button", { type: "button", class: "word", title: doc, onclick: () => this.#insert(name) }, name)))));
   }
 
   #insert(name) {
     const { selectionStart: from, selectionEnd: to, value } = this.#box;
     const blank = (c) => c === undefined || /[\s([,!]/.test(c);
-    const text = (blank(value[from - 1]) ? "" : " ") + name + (blank(value[to]) || value[to] === ")" ? "" : " ");
-    this.#box.setRangeText(text, from, to, "end");
-    this.#clearError();
-    this.#fitBox();
+    const inserted = (blank(value[from - 1]) ? "" : " ") + name + (blank(value[to]) || value[to] === ")" ? "" : " ");
+    this.#box.setRangeText(inserted, from, to, "end");
+    this.#edited();
     this.#box.focus();
   }
 }

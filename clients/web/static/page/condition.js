@@ -48,23 +48,3 @@ export const examples = [
   { condition: "position.stall", title: "it is stuck" },
   { condition: "sonar.min < 0.5", title: "a sonar sees something near" },
 ];
-
-/** The vocabulary, for the eye; `callboard help conditions` has the whole. */
-export const vocabulary = [
-  ["Reading", ["robot", "world", "interface", "index", "time"]],
-  ["Laser", ["laser.min", "laser.max", "laser.bearing", "laser.front", "laser.left", "laser.right", "laser.ranges", "laser.intensities", "laser.count", "laser.angle_min", "laser.angle_max", "laser.resolution", "laser.max_range"]],
-  ["Sonar", ["sonar.min", "sonar.max", "sonar.nearest", "sonar.bearing", "sonar.ranges", "sonar.count"]],
-  ["Position", ["position.x", "position.y", "position.yaw", "position.vx", "position.vy", "position.vyaw", "position.speed", "position.stall"]],
-  ["Bumper", ["bumper.any", "bumper.pressed", "bumper.first", "bumper.bumpers"]],
-  ["Fiducial", ["fiducial.count", "fiducial.id", "fiducial.range", "fiducial.bearing", "fiducial.yaw", "fiducial.ids"]],
-  ["Power", ["power.percent", "power.volts", "power.charging"]],
-  ["GPS", ["gps.latitude", "gps.longitude", "gps.altitude", "gps.fix", "gps.speed", "gps.course"]],
-  ["IMU", ["imu.roll", "imu.pitch", "imu.yaw", "imu.tilt", "imu.accel", "imu.gyro_z"]],
-  ["Blobfinder", ["blobfinder.count", "blobfinder.area", "blobfinder.color", "blobfinder.x", "blobfinder.y"]],
-  ["Gripper", ["gripper.open", "gripper.closed", "gripper.moving", "gripper.broken", "gripper.stored"]],
-  ["Localize", ["localize.x", "localize.y", "localize.yaw", "localize.spread"]],
-  ["More", ["ir.min", "ptz.pan", "aio.voltages", "dio.values", "joystick.pressed", "planner.done", "position1d.pos", "actarray.moving", "limb.state", "health.mem_percent", "wifi.qual", "rfid.tags", "wsn.temperature", "speech_recognition.text"]],
-  ["Before", ["prev.position.x", "prev.laser.min"]],
-  ["Functions", ["sector(laser, -30, 30)", "distance(0, 0)", 'inside("zone")', "deg(90)", "angle_diff(position.yaw, 0)", "any(laser.ranges, # < 0.5)"]],
-  ["Operators", ["and", "or", "not", "==", "!=", "<", "<=", ">", ">=", "in", "+", "-", "*", "/"]],
-];

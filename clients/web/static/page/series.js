@@ -58,15 +58,19 @@ export function plot(canvas, series, now, colour) {
   const flat = range.least === range.most;
   c.beginPath();
   let before = Infinity;
+  let end = null;
   series.each(now, (age, v) => {
     const x = width * (1 - age / span);
     const y = flat ? height / 2 : height / 2 - ((v - middle) / half) * (height / 2 - 2);
     if (before - age > 3000) c.moveTo(x, y); // nothing came for a while, or it is the first
     else c.lineTo(x, y);
     before = age;
+    end = { x, y };
   });
   c.strokeStyle = colour;
   c.lineWidth = 1.3;
   c.lineJoin = "round";
   c.stroke();
+  c.fillStyle = colour;
+  c.fillRect(end.x - 1, end.y - 1, 2, 2); // a single value is to be seen, too
 }

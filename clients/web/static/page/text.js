@@ -1,5 +1,5 @@
 /** The words of the page that modules put together; what never changes is in index.html. */
-import { fixed, plural } from "./format.js";
+import { count, fixed, plural } from "./format.js";
 
 export const text = {
   drive: {
@@ -19,4 +19,12 @@ export const text = {
     ago: (s) => `${fixed(s, s < 10 ? 1 : 0)} s ago`,
     plot: (name, least, most) => `${name} in the last minute: ${least} to ${most}`,
   },
+  completion: { label: "Names that fit", robot: "a robot", zone: "a zone of the broker" },
+  draft: {
+    trying: "The broker tries it…",
+    matching: ({ now, known }) => `${count(now)} of ${plural(known, "robot")} match now`,
+    nobody: "No robot has been tested yet",
+    fired: ({ count: n, seconds }) => `would have fired ${n === 1 ? "once" : `${count(n)} times`} in ${seconds >= 60 ? "the last minute" : `${fixed(seconds, 0)} s`}`,
+  },
+  words: { reading: "reading", before: "before", prev: "of the reading before; so with all names", functions: "functions", zones: "zones" },
 };

@@ -10,10 +10,10 @@ export class Meter {
   #buckets = new Uint32Array(seconds);
   #second = 0;
 
-  add(now = Date.now()) {
+  add(now = Date.now(), n = 1) {
     this.#advance(now);
-    this.total++;
-    this.#buckets[this.#second % seconds]++;
+    this.total += n;
+    this.#buckets[this.#second % seconds] += n;
   }
 
   /** Events per second, over the last few whole seconds. */
