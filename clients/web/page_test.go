@@ -63,6 +63,8 @@ func TestPage(t *testing.T) {
 		"a robot's panel":                testPanel,
 		"completion":                     testCompletion,
 		"a draft":                        testDraft,
+		"the time line":                  testTimeLine,
+		"zones":                          testZones,
 		"stick and motors":               testCommands,
 		"a bounded list":                 testBounded,
 		"on a phone":                     testPhone,

@@ -15,11 +15,14 @@ import { Notices } from "./notices.js";
 import { Roster } from "./roster.js";
 import { Draft } from "./draft.js";
 import { Drive } from "./drive.js";
-import { Past, ghostOf } from "./past.js";
+import { Ghost } from "./ghost.js";
+import { Past } from "./past.js";
 import { RobotPanel } from "./panel.js";
 import { Sensors } from "./sensors.js";
+import { TimeLine } from "./timeline.js";
 import { Views } from "./views.js";
 import { Words } from "./words.js";
+import { Zones } from "./zones.js";
 import { Link } from "./link.js";
 import { Network } from "./network.js";
 import { Diagram } from "./diagram.js";
@@ -37,20 +40,23 @@ async function start() {
   const layers = new Layers();
   const plans = new FloorPlans(() => map.refit());
   const network = new Network();
-  const map = new WorldMap({ robots, theme, layers, plans, network });
+  const words = new Words();
+  const zones = new Zones({ words });
+  const map = new WorldMap({ robots, theme, layers, plans, network, zones });
+  const ghost = new Ghost({ map, robots });
   const feed = new Feed({ client: viewer, robots, layers, inView: () => map.inView, changed: () => map.draw() });
   const watches = new Watches({ client, store: watchStore });
   const views = new Views();
-  const words = new Words();
   const past = new Past({ watches, robots });
   const draft = new Draft({ client: new Client({ ...config, anonymous: true }) });
   const sensors = new Sensors({ client: viewer });
   const composer = new Composer({ watches, draft, words, robots, connected: () => client.status.name === "attached" });
-  const notices = new Notices({ client, watches, robots, map, words });
+  const notices = new Notices({ client, watches, robots, map, words, ghost });
   new Cards({ watches, edit: (w) => composer.edit(w), filter: (w) => notices.filter(w) });
   new Roster({ robots, views });
   const watchRobot = (name) => { views.show("conditions"); composer.forRobot(name); };
-  const showPast = (entry) => map.showGhost(ghostOf(entry));
+  const showPast = (entry) => ghost.show(entry);
+  const timeline = new TimeLine({ past, theme, show: showPast });
   new RobotPanel({ robots, sensors, views, theme, words, past, watch: watchRobot, show: showPast });
   new Drive({ client, robots });
   new Link({ client, viewer, robots });
@@ -76,7 +82,7 @@ async function start() {
 
   watches.restore();
   words.load();
-  expose({ client, viewer, robots, watches, notices, map, network, sensors });
+  expose({ client, viewer, robots, watches, notices, map, network, sensors, zones, timeline, ghost });
   viewer.connect();
   client.connect();
 }
@@ -111,7 +117,7 @@ async function watchNetwork(viewer, network, layers) {
 }
 
 /** window.callboard: what the page knows, to read, for tests and the curious. */
-function expose({ client, viewer, robots, watches, notices, map, network, sensors }) {
+function expose({ client, viewer, robots, watches, notices, map, network, sensors, zones, timeline, ghost }) {
   const view = {
     get connection() { return client.status.name; },
     get viewing() { return viewer.status.name; },
@@ -130,6 +136,9 @@ function expose({ client, viewer, robots, watches, notices, map, network, sensor
       };
     },
     get sensors() { return [...sensors.devices.values()].map((d) => ({ name: d.name, rate: d.meter.rate(), fields: [...d.series.keys()] })); },
+    get zones() { return { drawing: zones.drawing, drawn: zones.drawn, configured: zones.configured.map(([name]) => name) }; },
+    get timeline() { return timeline.window; },
+    get past() { return ghost.entry && { robot: ghost.entry.robot, time: ghost.entry.time }; },
     get map() { return { ...map.view, frames: map.frames }; },
   };
   Object.defineProperty(window, "callboard", { value: Object.freeze(view) });

@@ -1,7 +1,7 @@
 /**
  * Pan, zoom and pick on the map's canvas: drag, wheel, two fingers, keys.
  * The target gets pan(dx, dy), zoom(factor, x, y), pick(x, y), double(x, y),
- * hover(x, y) (or hover(null)), fit(), follow().
+ * hover(x, y) (or hover(null)), fit(), follow(), and key(name) first of a key.
  */
 const slack = 5; // px that a click may move
 
@@ -82,6 +82,7 @@ export class Gestures {
       0: () => this.#target.fit(),
       f: () => this.#target.follow(),
     };
+    if (this.#target.key(e.key.length === 1 ? e.key.toLowerCase() : e.key)) return e.preventDefault();
     const action = actions[e.key] ?? actions[e.key.toLowerCase()];
     if (!action) return;
     e.preventDefault();

@@ -1,13 +1,13 @@
 import { Emitter } from "../emitter.js";
 import { byId } from "./dom.js";
 
-/** What the map shows beside robots: scans, sonar, trails, names, brokers' coverage. Event: change. */
+/** What the map shows beside robots: scans, sonar, trails, names, zones, brokers' coverage. Event: change. */
 export class Layers extends Emitter {
   #boxes = {};
 
   constructor() {
     super();
-    for (const name of ["scans", "sonar", "trails", "names", "network"]) {
+    for (const name of ["scans", "sonar", "trails", "names", "zones", "network"]) {
       this.#boxes[name] = byId(`layer-${name}`);
       this.#boxes[name].addEventListener("change", () => this.emit("change", name));
     }

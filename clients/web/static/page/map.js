@@ -8,6 +8,7 @@ import { leastOfMany, outline, traceOutline } from "./outline.js";
 import * as paint from "./paint.js";
 import { paintCrowd, paintCrowdMatches } from "./crowd.js";
 import { paintCoverage, paintNetwork } from "./coverage.js";
+import { paintZones } from "./zones.js";
 
 const few = 60; // robots in view that are painted one by one, with trails and names
 
@@ -23,6 +24,7 @@ export class WorldMap {
   #layers;
   #plans;
   #network;
+  #zones;
   #world = null; // its name
   #touched = false; // the view is the user's now
   #following = false;
@@ -32,7 +34,8 @@ export class WorldMap {
   #inView = []; // names of robots, when it was painted last
   frames = 0;
 
-  constructor({ robots, theme, layers, plans, network }) {
+  constructor({ robots, theme, layers, plans, network, zones }) {
+    this.#zones = zones;
     this.#network = network;
     this.#robots = robots;
     this.#theme = theme;
@@ -43,6 +46,7 @@ export class WorldMap {
     theme.on("change", () => { this.#underKey = ""; this.draw(); });
     layers.on("change", () => this.draw());
     network.on("change", () => this.draw());
+    zones.on("change", () => this.draw());
     robots.on("list", throttled(200, () => this.#listed()));
     robots.on("select", (name) => this.#selected(name));
     byId("zoom-in").addEventListener("click", () => this.zoom(1.4));
@@ -90,12 +94,26 @@ export class WorldMap {
   follow() { this.#follow(!this.#following && this.#robots.selected !== null); }
 
   pick(x, y) {
+    if (this.#zones.drawing) return this.#zones.corner(...this.#camera.toWorld(x, y), this.#camera.scale);
     this.#robots.pick(this.#at(x, y)?.name ?? null);
   }
 
   double(x, y) {
+    if (this.#zones.drawing || this.#zones.drawn) return; // its clicks were corners
     if (this.#at(x, y)) this.#follow(true);
     else this.zoom(1.6, x, y);
+  }
+
+  /** A key while the map has the focus. Returns whether it means something here. */
+  key(key) {
+    const zones = this.#zones;
+    if (key === "z") zones.toggle();
+    else if (!zones.drawing) return false;
+    else if (key === "Enter") zones.corner(this.#camera.x, this.#camera.y, this.#camera.scale);
+    else if (key === "Backspace") zones.back();
+    else if (key === "Escape") zones.cancel();
+    else return false;
+    return true;
   }
 
   hover(x, y) {
@@ -225,6 +243,7 @@ export class WorldMap {
     c.setTransform(1, 0, 0, 1, 0, 0);
     c.drawImage(this.#under, 0, 0);
     const robots = this.#robots.all.filter((r) => r.world === this.#world && r.placed);
+    this.#paintZones();
     const networked = this.#paintNetwork(robots, now);
     const shown = this.#seen(robots, now);
     const moving = shown.some(({ robot }) => robot.moving(now));
@@ -270,6 +289,10 @@ export class WorldMap {
     const [c, camera, theme, ratio, network, world] = [this.#context, this.#camera, this.#theme, this.#ratio, this.#network, this.#world];
     paintCoverage(c, camera, theme, ratio, network, world);
     return paintNetwork(c, camera, theme, ratio, { network, world, robots, selected: this.#robots.selected, now });
+  }
+
+  #paintZones() {
+    if (this.#layers.shows("zones") || this.#zones.drawing || this.#zones.drawn) paintZones(this.#context, this.#camera, this.#theme, this.#ratio, this.#zones);
   }
 
   /** Returns whether a match still glows. */
@@ -320,6 +343,8 @@ export class WorldMap {
     const [c, camera, theme, ratio] = [this.#context, this.#camera, this.#theme, this.#ratio];
     const colour = theme.colour(ghost.colour);
     if (ghost.scan) paint.paintScan(c, camera, theme, ratio, ghost.scan, robot.scannerAt(ghost.scan.device, ghost.pose), { fill: "transparent", hit: colour });
+    const mount = ghost.sonar && robot.mounts.get(ghost.sonar.device);
+    if (mount) paint.paintSonar(c, camera, theme, ratio, ghost.sonar, compose(ghost.pose, mount), mount.elements);
     traceOutline(c, outline(camera, robot.body, ghost.pose), ratio);
     c.strokeStyle = colour;
     c.lineWidth = 2;

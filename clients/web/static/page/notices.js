@@ -1,6 +1,5 @@
 import { byId, setText, throttled } from "./dom.js";
 import { count, plural, rate } from "./format.js";
-import { ghostOf } from "./past.js";
 import { Slip } from "./slip.js";
 
 const most = 250; // kept
@@ -18,6 +17,7 @@ export class Notices {
   #robots;
   #map;
   #words;
+  #ghost;
   #list = byId("notices");
   #waiting = []; // newest first, not in the list yet
   #missed = 0; // of those that waited, dropped for the bound
@@ -31,11 +31,12 @@ export class Notices {
   #spoken = { at: 0, news: 0 };
   #flush = throttled(() => Math.max(period, share * this.#cost), () => this.#show());
 
-  constructor({ client, watches, robots, map, words }) {
+  constructor({ client, watches, robots, map, words, ghost }) {
     this.#watches = watches;
     this.#robots = robots;
     this.#map = map;
     this.#words = words;
+    this.#ghost = ghost;
     watches.on("notified", (n) => this.#notified(n));
     client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: gapText(m), source: m.source }));
     client.on("fault", (f) => this.#fault(f));
@@ -173,15 +174,14 @@ export class Notices {
     if (again) return;
     this.#open = slip;
     slip.open();
-    const { robot } = slip.entry;
-    if (this.#robots.get(robot)) this.#robots.select(robot);
-    this.#map.showGhost(ghostOf(slip.entry));
+    this.#ghost.show(slip.entry, () => this.#close());
   }
 
   #close() {
-    this.#open?.close();
+    const slip = this.#open;
     this.#open = null;
-    this.#map.showGhost(null);
+    slip?.close();
+    if (slip && this.#ghost.entry === slip.entry) this.#ghost.show(null);
     this.#flush();
   }
 

@@ -75,10 +75,3 @@ export class Past extends Emitter {
     this.emit("change");
   }
 }
-
-/** What the map shows of a notification: the robot, and its scan, as they were. */
-export function ghostOf({ robot, pose, notification, matches }) {
-  const { reading } = notification;
-  const scan = reading?.ranges && reading.angle_min !== undefined;
-  return { robot, pose, colour: matches[0].watch.colour, scan: scan ? { reading, device: `${notification.interface}:${notification.index}` } : null };
-}

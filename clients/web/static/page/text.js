@@ -27,4 +27,16 @@ export const text = {
     fired: ({ count: n, seconds }) => `would have fired ${n === 1 ? "once" : `${count(n)} times`} in ${seconds >= 60 ? "the last minute" : `${fixed(seconds, 0)} s`}`,
   },
   words: { reading: "reading", before: "before", prev: "of the reading before; so with all names", functions: "functions", zones: "zones" },
+  past: {
+    shown: (robot, time, placed) => `${robot} as it was at ${time}${placed ? "" : "; where is not known"}`,
+    mark: (robot, condition, time, n) => `${robot}, ${time}: ${condition}${n > 1 ? `, ${count(n)} times` : ""}`,
+    gone: "its reading is not kept any more",
+    marks: (n, rows) => `${n} in ${rows}`,
+    timeline: (rows, from, to) => `Time line from ${from} to ${to}: ${plural(rows, "row")} of what fired`,
+  },
+  zones: {
+    corners: (n, least) => (n < least ? `${plural(n, "corner")}; a zone has at least ${least}. Click, or press Enter for the cross.` : `${plural(n, "corner")}. Click the last one again, or press Z, to end.`),
+    copied: "copied",
+    selected: "selected; copy it with your keys",
+  },
 };
