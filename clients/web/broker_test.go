@@ -44,6 +44,9 @@ type broker struct {
 	brokers   any  // what `list brokers` returns
 	tally     any  // and /api/roam; nil: 404
 	field     any  // and /api/adhoc; nil: 404
+	standby   any  // and /api/standby; nil: 404
+
+	subscriptions []object // what `list subscriptions` returns
 }
 
 // session is a client's.
@@ -112,30 +115,20 @@ func newBroker(t *testing.T, crew ...robot) *broker {
 			t.Error(err)
 		}
 	})
-	mux.HandleFunc("/api/roam", func(w http.ResponseWriter, r *http.Request) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.tally == nil {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(b.tally); err != nil {
-			t.Error(err)
-		}
-	})
-	mux.HandleFunc("/api/adhoc", func(w http.ResponseWriter, r *http.Request) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if b.field == nil {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(b.field); err != nil {
-			t.Error(err)
-		}
-	})
+	for name, give := range map[string]func() any{"roam": func() any { return b.tally }, "adhoc": func() any { return b.field }, "standby": func() any { return b.standby }} {
+		mux.HandleFunc("/api/"+name, func(w http.ResponseWriter, r *http.Request) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if give() == nil {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			if err := json.NewEncoder(w).Encode(give()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	b.server = httptest.NewServer(mux)
 	b.running.Go(b.beat)
 	t.Cleanup(func() {
@@ -372,8 +365,12 @@ func (b *broker) hello(conn *websocket.Conn, data []byte) *session {
 		key = s.id
 	}
 	b.sessions[key] = s
-	s.send(protocol.Welcome{Op: protocol.OpWelcome, Broker: "fake", Client: m.Client, Session: s.id, Attachment: s.attachment, Heartbeat: b.heartbeat, Window: 1024,
-		Brokers: []protocol.BrokerURL{{ID: "fake", URL: b.server.URL}}})
+	welcome := protocol.Welcome{Op: protocol.OpWelcome, Broker: "fake", Client: m.Client, Session: s.id, Attachment: s.attachment, Heartbeat: b.heartbeat, Window: 1024,
+		Brokers: []protocol.BrokerURL{{ID: "fake", URL: b.server.URL}}}
+	if b.standby != nil {
+		welcome.Sides = []protocol.SideURL{{URL: b.server.URL}, {URL: b.server.URL}}
+	}
+	s.send(welcome)
 	for _, sub := range m.Subscriptions {
 		b.subscribe(s, sub)
 	}
@@ -435,8 +432,11 @@ func (r robot) at(pose [6]float64) robot {
 }
 
 func (b *broker) list(what string) any {
-	if what == "brokers" {
+	switch what {
+	case "brokers":
 		return b.brokers
+	case "subscriptions":
+		return b.subscriptions
 	}
 	var out []map[string]any
 	for _, r := range b.robots {

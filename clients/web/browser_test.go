@@ -187,6 +187,15 @@ func (p *page) click(selector string) {
 	p.run(chromedp.Click(chromedp.CSS(selector)))
 }
 
+// choose clicks a robot in the list, once that has a row for each: rows that come
+// later would move it away under the pointer.
+func (p *page) choose(robot string) {
+	p.t.Helper()
+	p.until(`callboard.robots.length > 0 && document.querySelectorAll("#robots li").length === callboard.robots.length`)
+	p.click(fmt.Sprintf(`#robots li[data-robot=%q] .robot`, robot))
+	p.until(fmt.Sprintf(`callboard.selected === %q`, robot))
+}
+
 // fill writes into a field as a person would: the page is told.
 func (p *page) fill(selector, text string) {
 	p.t.Helper()

@@ -65,6 +65,8 @@ func TestPage(t *testing.T) {
 		"a draft":                        testDraft,
 		"the time line":                  testTimeLine,
 		"zones":                          testZones,
+		"what the brokers do":            testFleet,
+		"a pair of brokers":              testPair,
 		"stick and motors":               testCommands,
 		"a bounded list":                 testBounded,
 		"on a phone":                     testPhone,
@@ -109,7 +111,7 @@ func testRobots(t *testing.T, chromium context.Context) {
 	scale := value[float64](p, `callboard.map.scale`)
 	p.click("#zoom-in")
 	p.until(fmt.Sprintf(`callboard.map.scale > %v * 1.3`, scale))
-	p.click(`#robots li[data-robot="r1"] .robot`)
+	p.choose("r1")
 	p.click("#follow")
 	b.step()
 	p.until(`callboard.selected === "r1" && callboard.map.following`)
@@ -515,7 +517,7 @@ func testDrive(t *testing.T, chromium context.Context) {
 	b.attached()
 	b.step()
 	p.until(`callboard.robots.length === 3`)
-	p.click(`#robots li[data-robot="r1"] .robot`)
+	p.choose("r1")
 	p.run(chromedp.WaitVisible(chromedp.CSS("#drive")))
 	p.run(chromedp.Focus(chromedp.CSS("#drive-pad")))
 	p.until(`document.activeElement.id === "drive-pad"`)

@@ -24,7 +24,7 @@ func testPanel(t *testing.T, chromium context.Context) {
 		t.Helper()
 		b.wait(what, func() bool { return cmp.Equal(robots, b.viewer().subs["page.robot"].Robots) })
 	}
-	p.click(`#robots li[data-robot="r0"] .robot`)
+	p.choose("r0")
 	p.until(`!document.querySelector("#view-robot").hidden && document.querySelector("#tab-robot").getAttribute("aria-selected") === "true"`)
 	asked("readings of r0", "r0")
 	for range 30 {
@@ -44,7 +44,7 @@ func testPanel(t *testing.T, chromium context.Context) {
 	p.shot("panel-dark")
 	p.look(1100, 1400, 1, false)
 
-	p.click(`#robots li[data-robot="r2"] .robot`)
+	p.choose("r2")
 	asked("readings of r2", "r2")
 	p.until(`document.querySelector("#robot-title").textContent === "r2" && document.querySelectorAll("#robot-notices li").length === 0`)
 	p.click("#robot-watch")
@@ -60,7 +60,7 @@ func testCommands(t *testing.T, chromium context.Context) {
 	b.attached()
 	b.step()
 	p.until(`callboard.robots.length === 3`)
-	p.click(`#robots li[data-robot="r1"] .robot`)
+	p.choose("r1")
 	p.run(chromedp.WaitVisible(chromedp.CSS("#drive-stick")))
 	p.click("#motors-off")
 	b.wait("motors off", func() bool { return len(b.commands) == 1 })

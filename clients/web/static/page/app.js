@@ -15,6 +15,7 @@ import { Notices } from "./notices.js";
 import { Roster } from "./roster.js";
 import { Draft } from "./draft.js";
 import { Drive } from "./drive.js";
+import { Fleet } from "./fleet.js";
 import { Ghost } from "./ghost.js";
 import { Past } from "./past.js";
 import { RobotPanel } from "./panel.js";
@@ -60,6 +61,7 @@ async function start() {
   new RobotPanel({ robots, sensors, views, theme, words, past, watch: watchRobot, show: showPast });
   new Drive({ client, robots });
   new Link({ client, viewer, robots });
+  new Fleet({ client: viewer, network, views });
   new Diagram({ network, robots });
 
   const list = throttled(500, async () => {

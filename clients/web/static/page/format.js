@@ -12,7 +12,7 @@ export function fixed(value, digits) {
 /** An angle in rad, in whole degrees. */
 export function degrees(rad) { return fixed((rad * 180) / Math.PI, 0) + "°"; }
 
-export function count(n) { return n.toLocaleString("en"); }
+export function count(n) { return n?.toLocaleString("en") ?? "–"; }
 
 /** A rate: 12/s, 1.4/s, 0/s. */
 export function rate(perSecond) {
@@ -44,3 +44,17 @@ export function value(v) {
 }
 
 export function plural(n, one, many = one + "s") { return `${count(n)} ${n === 1 ? one : many}`; }
+
+/** A number of bytes: 1.2 MB. */
+export function size(n) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let i = 0;
+  for (; n >= 1000 && i < units.length - 1; i++) n /= 1000;
+  return `${fixed(n, i === 0 || n >= 100 ? 0 : 1)} ${units[i]}`;
+}
+
+/** How long, in the unit that fits: 3 s, 5 min, 2 h, 4 d. */
+export function since(seconds) {
+  const [unit, of] = seconds < 60 ? ["s", 1] : seconds < 3600 ? ["min", 60] : seconds < 48 * 3600 ? ["h", 3600] : ["d", 86400];
+  return `${fixed(Math.floor(seconds / of), 0)} ${unit}`;
+}

@@ -12,6 +12,7 @@ const shown = 1200; // ms that a move is animated
 export class Network extends Emitter {
   static shown = shown;
 
+  objects = []; // as the list gives them
   #brokers = new Map(); // id → broker
   #clients = new Map(); // name → {name, broker, attached, attachment, seen, from, movedAt}
   moves = []; // {client, from, to, at (ms), took (s, if known)}, newest first
@@ -29,6 +30,7 @@ export class Network extends Emitter {
   listed(objects, now = performance.now()) {
     const all = (objects ?? []).filter((o) => typeof o?.id === "string");
     all.sort((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }));
+    this.objects = all;
     this.#brokers = new Map(all.map((o, i) => [o.id, {
       id: o.id, url: o.url ?? "", here: o.here === true, error: o.error ?? "", colour: i, registry: o.registry_mode === "every" ? "at every broker" : o.registry === o.id ? "is here" : "",
       robots: o.robots ?? 0, attached: o.attached ?? 0, subscriptions: o.subscriptions ?? 0, waiting: o.waiting ?? 0, lost: o.lost ?? 0, routeCount: o.route_count ?? 0,

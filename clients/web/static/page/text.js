@@ -1,5 +1,8 @@
 /** The words of the page that modules put together; what never changes is in index.html. */
-import { count, fixed, plural } from "./format.js";
+import { count, fixed, plural, since } from "./format.js";
+
+const column = (name) => ({ name, number: false });
+const number = (name) => ({ name, number: true });
 
 export const text = {
   drive: {
@@ -38,5 +41,37 @@ export const text = {
     corners: (n, least) => (n < least ? `${plural(n, "corner")}; a zone has at least ${least}. Click, or press Enter for the cross.` : `${plural(n, "corner")}. Click the last one again, or press Z, to end.`),
     copied: "copied",
     selected: "selected; copy it with your keys",
+  },
+  fleet: {
+    columns: {
+      subscriptions: [column("Client, conditions"), column("Broker, id"), column("State, options"), number("Rate"), number("Behind"), number("Waiting")],
+      queues: [column("Queue"), column("Broker"), column("Kind"), number("Waiting"), number("Oldest"), number("In hand"), number("Servers"), number("Rate"), number("Done")],
+      brokers: [column("Broker"), column("Address"), number("Robots up"), number("Clients there"), number("Subscriptions"), number("Waiting"), number("Lost"), number("Memory"), column("Note")],
+      links: [column("Neighbour"), column("State"), number("Sends"), number("Gets"), number("Waiting"), number("Cost"), column("What several want")],
+      routes: [column("Client"), column("Way of its notifications"), number("Acknowledged")],
+      moves: [column("Client"), column("Hand-over"), number("Ago")],
+    },
+    more: (n) => `and ${count(n)} more; the filter finds them`,
+    none: "none",
+    behind: (n, perSecond) => (perSecond > 0 ? `${count(n)}, ${fixed(n / perSecond, 1)} s` : count(n)),
+    nameless: (remote) => `without id${remote ? `, ${remote}` : ""}`,
+    unnamed: "without id",
+    attached: "attached",
+    away: (s) => (s === null ? "away" : `away for ${since(s)}`),
+    matching: (n) => `${plural(n, "robot")} matched at first`,
+    failed: "failed: counts as false",
+    declared: "declared",
+    passing: "ends with its servers",
+    servers: (n, away) => (away ? `${count(n)}, ${count(away)} away` : count(n)),
+    silent: "does not answer",
+    here: "this one",
+    registry: "holds the registry",
+    gaveWay: (n) => `${plural(n, "inbox", "inboxes")} gave way`,
+    up: (s) => (s === null ? "up" : `up for ${since(s)}`),
+    down: (why) => (why ? `down: ${why}` : "down"),
+    way: (segment, s) => (!segment ? "TCP, no segment is configured" : segment.multicast ? `multicast${s === null ? "" : ` for ${since(s)}`}` : `TCP: ${segment.why}`),
+    islands: (n, groups) => `${n} that do not reach each other: ${groups.map((g) => g.join(" ")).join(" | ")}`,
+    pair: (p) => [`Side ${p.side} of a pair, ${p.active ? "active" : "standby"} in term ${p.term} (${p.stands})`, p.heard ? (p.in_step ? "the other side is in step" : "the other side catches up") : "the other side is silent",
+      p.witness ? `witness ${p.witness} ${p.witness_answers ? "answers" : "does not answer"}` : "no witness", `${plural(p.waiting, "batch", "batches")} ${p.waiting === 1 ? "waits" : "wait"} for the standby`].join("; "),
   },
 };

@@ -1,7 +1,7 @@
 import { Emitter } from "../emitter.js";
 import { byId } from "./dom.js";
 
-const names = ["conditions", "robot"];
+const names = ["conditions", "robot", "fleet"];
 
 /** What the board shows: one of several panels, chosen by tabs. Event: show. */
 export class Views extends Emitter {
