@@ -239,6 +239,9 @@ func TestPureRoomsImportNoWorld(t *testing.T) {
 		path := strings.TrimPrefix(p.ImportPath, "callboard/")
 		isPure := slices.Contains(pure, path) || strings.HasPrefix(path, "subscribe/") || path == "sim/worldfile"
 		for _, imported := range p.Imports {
+			if path == "subscribe/protocol" && imported == "sync" {
+				continue // it remembers the fields of types
+			}
 			if isPure && slices.Contains(impure, imported) {
 				t.Errorf("%s is pure but imports %s", p.ImportPath, imported)
 			}
