@@ -113,7 +113,7 @@ func (b *Bridge) build() error {
 		return err
 	}
 	b.life.Store(l)
-	l.node.Begin(b.store, restored.Lost)
+	l.node.Begin(b.store, restored.Lost, nil)
 	if err := l.build(b.config.LinkListener); err != nil {
 		return err
 	}

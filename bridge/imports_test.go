@@ -46,19 +46,21 @@ var rooms = map[string][]string{
 // tests (…test) may import all of their room.
 var siblings = map[string]map[string]string{
 	"bridge": {
-		".":                "adhoc attach beacon config gateway link node overlay pair push robots segment spool standby virtual witness",
+		".":                "adhoc attach beacon config gateway link node overlay pair push robots segment shadow spool standby virtual witness",
 		"adhoc":            "overlay",
 		"gateway":          "attach config",
 		"link":             "link/frame multicast overlay",
 		"link/frame":       "overlay",
-		"node":             "attach link overlay robots",
+		"node":             "attach link overlay robots shadow",
 		"pair":             "overlay spool standby standby/format",
 		"push":             "attach push/callboardv1 push/foxglove push/rosbridge push/rosgraph",
 		"push/callboardv1": "attach",
 		"push/foxglove":    "attach push/ros push/rosgraph",
 		"push/rosbridge":   "attach push/ros push/rosgraph",
 		"push/rosgraph":    "attach push/ros robots",
+		"robots":           "overlay shadow",
 		"segment":          "link",
+		"shadow":           "overlay standby",
 		"spool":            "overlay",
 		"standby":          "overlay",
 		"standby/format":   "overlay spool standby",

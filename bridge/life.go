@@ -13,6 +13,7 @@ import (
 	"callboard/bridge/overlay"
 	"callboard/bridge/robots"
 	"callboard/bridge/segment"
+	"callboard/bridge/shadow"
 	"callboard/player/client"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
@@ -24,11 +25,14 @@ import (
 // process, or as long as one side of a pair is active.
 type life struct {
 	*Bridge
-	metrics *metric.Set
-	matcher *subscribe.Matcher
-	node    *node.Node
-	robots  *robots.Robots
-	reads   func() error // ends the reading of the robots that has begun before; nil: run begins it
+	metrics  *metric.Set
+	matcher  *subscribe.Matcher
+	node     *node.Node
+	robots   *robots.Robots
+	recorder *shadow.Recorder // of a side of a pair: what is tested; nil: of none
+	sound    []string         // robots with which it goes on in the active's place
+	missed   bool             // of others it has missed readings
+	reads    func() error     // ends the reading of the robots that has begun before; nil: run begins it
 
 	gateway      *gateway.Gateway // nil: none
 	linkListener net.Listener     // nil: no broker connects here
@@ -47,6 +51,9 @@ func (b *Bridge) newLife(records []overlay.Record) (*life, error) {
 		return nil, err
 	}
 	l := &life{Bridge: b, metrics: metric.New(), matcher: matcher}
+	if b.side != nil {
+		l.recorder = shadow.NewRecorder()
+	}
 	l.node, err = l.newNode(records)
 	return l, err
 }
@@ -80,6 +87,7 @@ func (b *life) newNode(records []overlay.Record) (*node.Node, error) {
 	}
 	if b.side != nil {
 		n.Sides = b.side.sides
+		n.Recorder, n.RecordEach = b.recorder, seconds(c.Standby.Heartbeat)
 	}
 	return node.New(n)
 }
@@ -115,6 +123,7 @@ func (b *life) newRobots() error {
 	var err error
 	b.robots, err = robots.New(robots.Config{
 		Servers: b.servers(), Matcher: b.matcher, Sink: b.node, Room: b.node.Room, Metrics: b.metrics, Logger: b.config.Logger, Clock: b.clock,
+		Recorder: b.recorder, Post: b.node.Post, Shadow: b.side != nil && b.config.Config.Gateway.Listen == "",
 	})
 	return err
 }
@@ -153,7 +162,11 @@ func (b *life) run(ctx context.Context, clients func(context.Context) error) err
 	part(clients)
 	part(func(ctx context.Context) error {
 		if b.reads != nil {
-			b.robots.TellAgain()
+			select {
+			case <-b.node.Restored():
+				b.robots.GoOn(b.sound, b.missed)
+			case <-ctx.Done():
+			}
 			<-ctx.Done()
 			return b.reads()
 		}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"callboard/bridge/config"
@@ -36,8 +37,12 @@ type side struct {
 	// Of its goroutine:
 	next *life // restores, and is to be started
 	at   uint64
-	stop func() error // ends the life that has been started; nil: none has
+	term standby.Term         // in which what the active tells beside counts
+	asks *time.Timer          // has the active asked for what it is to tell beside
+	told map[string]time.Time // when that was last asked for, by what
+	stop func() error         // ends the life that has been started; nil: none has
 
+	behind atomic.Int64   // robots that do not follow the active, of a standby
 	moving sync.WaitGroup // what has the network find the active side
 }
 
@@ -103,8 +108,20 @@ func (s *side) witness(id string) (func(context.Context) (pair.Messages, error),
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // Restore implements pair.Role.
-func (s *side) Restore(number uint64, records []overlay.Record) {
-	s.todo.put(func(context.Context) error { s.restore(number, records); return nil })
+func (s *side) Restore(number uint64, batch standby.Batch) {
+	s.todo.put(func(context.Context) error { s.restore(number, batch); return nil })
+}
+
+// Wanted implements pair.Role.
+func (s *side) Wanted(what string) {
+	l := s.life.Load()
+	switch {
+	case l == nil:
+	case what == "":
+		l.node.TellAll()
+	default:
+		l.robots.Tell(what)
+	}
 }
 
 // Replace implements pair.Role.
@@ -167,6 +184,9 @@ func (s *side) work(ctx context.Context) error {
 	if err := s.next.read(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
+	asks := time.AfterFunc(askEach, func() { s.todo.put(s.askAgain) })
+	defer asks.Stop()
+	s.asks = asks
 	for {
 		do := s.todo.take(ctx)
 		if do == nil {
@@ -187,11 +207,13 @@ func (s *side) drop() error {
 }
 
 // restore hands on a batch that what was restored at first does not have.
-func (s *side) restore(number uint64, records []overlay.Record) {
-	if number > s.at {
-		s.at = number
-		s.next.node.Restore(records)
+func (s *side) restore(number uint64, b standby.Batch) {
+	if number <= s.at {
+		return
 	}
+	s.at = number
+	s.next.node.Restore(b.Records)
+	s.follow(b)
 }
 
 // renew puts a broker that has restored a snapshot in the place of the one there was.
@@ -201,7 +223,7 @@ func (s *side) renew(ctx context.Context, with *spool.Snapshot) error {
 		return err
 	}
 	l.node.Restore(with.Records)
-	s.next, s.at = l, with.At.Number
+	s.next, s.at, s.term = l, with.At.Number, 0
 	return l.read(context.WithoutCancel(ctx))
 }
 
@@ -209,7 +231,11 @@ func (s *side) renew(ctx context.Context, with *spool.Snapshot) error {
 func (s *side) begin(ctx context.Context, b *pair.Begun) error {
 	l := s.next
 	s.next = nil
-	l.node.Begin(b, b.StoreLost)
+	if l.robots != nil && !b.StoreLost {
+		l.sound = l.robots.Sound()
+	}
+	l.missed = s.term != 0
+	l.node.Begin(b, b.StoreLost, l.sound)
 	if err := l.build(nil); err != nil {
 		return errors.Join(fmt.Errorf("this side has become active and cannot serve: %w", err), l.close())
 	}
@@ -288,12 +314,13 @@ type Standing struct {
 	Side    string `json:"side"`
 	Active  bool   `json:"active"`
 	Term    uint64 `json:"term"`
-	Stands  string `json:"stands"`  // both, alone, in or out
-	InStep  bool   `json:"in_step"` // with the other side, which is heard of
-	Other   string `json:"other"`   // where clients find the other side
-	Heard   bool   `json:"heard"`   // the other side is
-	Index   uint64 `json:"index"`   // of the last batch that is stored
-	Waiting uint64 `json:"waiting"` // batches whose outputs wait for the standby
+	Stands  string `json:"stands"`           // both, alone, in or out
+	InStep  bool   `json:"in_step"`          // with the other side, which is heard of
+	Other   string `json:"other"`            // where clients find the other side
+	Heard   bool   `json:"heard"`            // the other side is
+	Index   uint64 `json:"index"`            // of the last batch that is stored
+	Waiting uint64 `json:"waiting"`          // batches whose outputs wait for the standby
+	Behind  int    `json:"robots_unaligned"` // of a standby: robots that would begin anew if it took over now
 	Witness string `json:"witness,omitempty"`
 	Answers bool   `json:"witness_answers,omitempty"`
 }
@@ -303,6 +330,7 @@ func (s *side) standing() any {
 	return &Standing{
 		Side: now.Side.String(), Active: now.Active, Term: uint64(now.Term), Stands: now.Stands.String(),
 		InStep: inStep(now), Other: s.otherURL(), Heard: now.Other, Index: now.Last.Index, Waiting: now.Waiting,
+		Behind:  int(s.behind.Load()),
 		Witness: s.config.Config.Standby.Witness, Answers: now.Witness,
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // sideFamilies are the numbers of a side of a pair.
-var sideFamilies = struct{ term, stands, active, lag, asked, stoodStill, terms, voices, snapshots, other, witness *metric.Family }{
+var sideFamilies = struct{ term, stands, active, lag, asked, stoodStill, terms, voices, snapshots, other, witness, behind *metric.Family }{
 	metric.NewFamily("callboard_standby_term", "The newest term of the pair that this side knows."),
 	metric.NewFamily("callboard_standby_stands", "1 for how this side stands in the term: both, alone, in or out.", "stands"),
 	metric.NewFamily("callboard_standby_active", "1 if this side is active."),
@@ -22,6 +22,7 @@ var sideFamilies = struct{ term, stands, active, lag, asked, stoodStill, terms, 
 	metric.NewFamily("callboard_standby_snapshots_total", "Times that the other side was to be sent all."),
 	metric.NewFamily("callboard_standby_other_up", "1 if the other side is heard."),
 	metric.NewFamily("callboard_standby_witness_up", "1 if the witness is connected."),
+	metric.NewFamily("callboard_standby_robots_unaligned", "Robots of a standby that would begin anew if it took over now."),
 }
 
 // measure adds what a side of a pair counts.
@@ -44,10 +45,11 @@ func (s *side) measure(to *metric.Set) {
 		give.Give(f.voices, float64(now.Stats.Refused), "refused")
 		give.Give(f.snapshots, float64(now.Stats.Snapshots))
 		give.Give(f.other, one(now.Other))
+		give.Give(f.behind, float64(s.behind.Load()))
 		if s.config.Config.Standby.Witness != "" {
 			give.Give(f.witness, one(now.Witness))
 		}
-	}, f.term, f.stands, f.active, f.lag, f.asked, f.stoodStill, f.terms, f.voices, f.snapshots, f.other, f.witness)
+	}, f.term, f.stands, f.active, f.lag, f.asked, f.stoodStill, f.terms, f.voices, f.snapshots, f.other, f.witness, f.behind)
 }
 
 func one(is bool) float64 {

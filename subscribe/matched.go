@@ -42,6 +42,9 @@ type Match struct {
 
 // emit hands over what was found for a reading.
 func (s *Session) emit(a *view.Arrival) {
+	if s.mute {
+		return
+	}
 	slices.SortFunc(s.found, func(x, y found) int {
 		if x.key != y.key {
 			return cmp.Compare(x.key, y.key)

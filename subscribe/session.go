@@ -39,6 +39,9 @@ type Failure struct {
 type Session struct {
 	matcher *Matcher
 	config  SessionConfig
+	by      *Change // by which readings are tested; nil: by the newest
+	mute    bool    // nobody is told what matches
+	blind   bool    // nothing is tested
 	robot   *view.Robot
 	env     condition.Env
 	machine condition.Machine
@@ -165,6 +168,9 @@ func (s *Session) Find(a *view.Arrival) (matches int) {
 
 func (s *Session) begin() {
 	snap := s.matcher.snapshot.Load()
+	if s.by != nil {
+		snap = s.by.snapshot
+	}
 	if snap != s.snapshot {
 		s.robot.Keep(slices.ContainsFunc(snap.messages, func(e *entry) bool { return e.sub.wantsRobot(s.config.Robot) }))
 	}
@@ -194,6 +200,9 @@ func (s *Session) take(snap *snapshot) {
 		return
 	}
 	before := s.snapshot.entries
+	if snap.version < s.snapshot.version { // of a shadow
+		s.scopes, s.upTo, s.endedAt = s.scopes[:0], 0, 0
+	}
 	s.snapshot = snap
 	s.scopes = slices.DeleteFunc(s.scopes, func(n uint64) bool {
 		_, ok := snap.scopes.get(n)

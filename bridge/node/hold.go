@@ -25,10 +25,16 @@ func (h *held) full() bool { return h.count >= heldOutputs }
 // them; also outputs of a step without records, which others may have led to.
 // Changes of the matcher tell nobody anything, and do not wait.
 func (n *Node) hold(records []overlay.Record, outputs []overlay.Output) {
-	if len(records)+len(outputs) == 0 {
+	beside := n.takeBeside()
+	if len(records)+len(outputs)+len(beside) == 0 {
 		return
 	}
-	step := heldStep{batch: n.config.Store.Append(records)}
+	step := heldStep{}
+	if n.terms != nil {
+		step.batch = n.terms.AppendBeside(records, beside)
+	} else {
+		step.batch = n.config.Store.Append(records)
+	}
 	for _, out := range outputs {
 		switch out.(type) {
 		case *overlay.Install, *overlay.Uninstall:

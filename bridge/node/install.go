@@ -16,6 +16,7 @@ type install struct {
 	*overlay.Install
 	programs []*subscribe.Subscription
 	ends     bool // the key has ended
+	tells    bool // instead: all sets are told to the standby
 	restored bool // an earlier life has left it
 }
 
@@ -38,6 +39,9 @@ func (n *Node) prepareInstall(o *overlay.Install) {
 	in := &install{Install: o, programs: make([]*subscribe.Subscription, len(o.Put)), restored: !n.started}
 	for i, sub := range o.Put {
 		in.programs[i] = n.compiled[sub]
+		if in.programs[i] == nil && in.restored {
+			in.programs[i] = n.followed.program(o.Handle, sub)
+		}
 	}
 	if in.restored {
 		n.restoring++
@@ -77,10 +81,19 @@ func (i *installer) run(ctx context.Context) {
 			return
 		}
 		spent = i.node.installs.take(spent)
-		for some := range slices.Chunk(spent, maxTogether) {
+		for left := spent; len(left) > 0; {
+			some := left[:min(len(left), maxTogether)]
+			if at := slices.IndexFunc(some, func(in *install) bool { return in.tells }); at == 0 {
+				i.tell()
+				left = left[1:]
+				continue
+			} else if at > 0 {
+				some = some[:at]
+			}
 			if !i.install(ctx, some) {
 				return
 			}
+			left = left[len(some):]
 		}
 		clear(spent)
 	}
@@ -158,6 +171,7 @@ func (i *installer) change(some []*install) (newest []*install) {
 func (i *installer) publish(ctx context.Context, change *subscribe.Change, newest, all []*install) bool {
 	done := make(chan struct{})
 	i.node.queue.must(item{ask: func() {
+		i.node.tellSets(change, all)
 		i.node.publish(change, newest)
 		for _, in := range all {
 			i.node.settle(in)

@@ -20,6 +20,7 @@ import (
 	"callboard/bridge/metric"
 	"callboard/bridge/overlay"
 	"callboard/bridge/robots"
+	"callboard/bridge/shadow"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 )
@@ -50,6 +51,11 @@ type Terms interface {
 	// Served reports whether a client that was last served in a term has had nothing
 	// that the store does not lead through.
 	Served(term uint64) bool
+	// AppendBeside is Append, with something for the standby that is not stored. It is
+	// a batch of its own also without records.
+	AppendBeside(records []overlay.Record, beside []byte) (batch uint64)
+	// Followed reports whether there is a standby that what is beside is for.
+	Followed() bool
 	// Full reports whether so much waits for the standby that nothing more is to be
 	// taken in. Changed tells of it, too.
 	Full() bool
@@ -71,11 +77,17 @@ type Config struct {
 	Coverage *Coverage          // where programs hang on it, for lists; nil: not told
 	Restore  []overlay.Record   // of an earlier life
 	Lost     bool               // records may be missing at their end
+	GoOn     []string           // robots whose sessions go on from that life
 	Store    Store              // nil: nothing outlives the process
 	Matcher  *subscribe.Matcher // required
 	// Sides returns where the sides of the pair are that this broker is one of; nil:
 	// of none.
-	Sides   func() []protocol.SideURL
+	Sides func() []protocol.SideURL
+	// Recorder notes what is tested, for the standby of that pair, which is told each
+	// RecordEach at least.
+	Recorder   *shadow.Recorder
+	RecordEach time.Duration
+
 	Metrics *metric.Set  // callboard_node_* and callboard_overlay_* are added; nil: none
 	Logger  *slog.Logger // default: discard
 	Clock   clock.Clock  // default: one that begins now
@@ -105,7 +117,9 @@ type item struct {
 	in       overlay.Input
 	compiled []*subscribe.Subscription // of the subscriptions in in, in their order
 	matched  *subscribe.Matched        // instead of in: a reading
-	robot    string                    // that it is of
+	together []*subscribe.Matched      // instead of matched: those of one message, perhaps none
+	piece    *shadow.Piece             // with together: what the session has done
+	robot    string                    // that they are of
 	decoded  overlay.Instant           // when it was decoded from Player's bytes
 	ask      func()                    // instead of in: a question to the state machine
 }
@@ -132,6 +146,8 @@ type Node struct {
 	terms     Terms                       // nil: the broker is of no pair
 	term      uint64                      // that connections have been told of
 	held      held                        // outputs that wait for it
+	beside    []byte                      // for the standby, with the next batch
+	followed  *followed                   // of a standby: the sets of the active's matcher
 	started   bool                        // Run is on
 	stepped   bool                        // there are records and outputs to carry out
 	waiting   map[overlay.Handle]*waiting // changes whose conditions are being compiled
@@ -227,8 +243,9 @@ func (n *Node) Restore(records []overlay.Record) {
 
 // Begin says, before Run, how the broker begins that has restored what it has: with
 // a store. What robots have told before is not known: they are to tell it again.
-func (n *Node) Begin(s Store, lost bool) {
-	n.config.Lost = lost
+// goOn are robots with which its sessions go on as those of the active would have.
+func (n *Node) Begin(s Store, lost bool, goOn []string) {
+	n.config.Lost, n.config.GoOn = lost, goOn
 	n.store(s)
 	n.rests.Store(false)
 }
@@ -262,8 +279,14 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	beside, stop := context.WithCancel(ctx)
 	n.running.Go(func() { n.compileAll(beside) })
-	n.running.Go(func() { (&installer{n, map[overlay.Handle]*set{}}).run(beside) })
+	n.running.Go(func() { (&installer{n, n.followed.hand()}).run(beside) })
 	defer stop()
+	var record <-chan time.Time
+	if n.terms != nil && n.config.Recorder != nil {
+		ticks := time.NewTicker(n.config.RecordEach)
+		defer ticks.Stop()
+		record = ticks.C
+	}
 	var spent []item
 	for restored := false; ; {
 		if !restored && n.restoring == 0 {
@@ -283,6 +306,9 @@ func (n *Node) Run(ctx context.Context) error {
 				n.end()
 				return fmt.Errorf("the store keeps nothing more of this broker: %w", err)
 			}
+			continue
+		case <-record:
+			n.tellStandby()
 			continue
 		case <-ctx.Done():
 			n.end()
@@ -375,11 +401,16 @@ func (n *Node) begin(ctx context.Context) bool {
 		n.take(now, &overlay.Restore{Records: some})
 	}
 	n.config.Restore = nil
-	n.take(now, &overlay.Start{StoreLost: n.config.Lost})
+	n.take(now, &overlay.Start{StoreLost: n.config.Lost, Robots: n.config.GoOn})
 	for _, r := range n.robots.List() {
 		n.take(now, &overlay.Advertise{Robot: r.Robot, World: r.World})
 	}
 	n.carryOut()
+	for h := range n.followed.sets() { // of the active, which has not come to end them
+		if n.tested[h] == nil {
+			n.uninstall(h)
+		}
+	}
 	return true
 }
 
@@ -405,8 +436,15 @@ func (n *Node) step(now overlay.Instant, it *item) {
 		it.ask()
 		return
 	}
-	if it.matched != nil {
-		n.take(now, n.reading(it))
+	switch {
+	case it.matched != nil:
+		n.take(now, n.reading(it.matched, it))
+		return
+	case it.piece != nil:
+		for _, m := range it.together {
+			n.take(now, n.reading(m, it))
+		}
+		n.beside = it.piece.Stepped(n.beside)
 		return
 	}
 	for i, s := range subscriptionsOf(it.in) {

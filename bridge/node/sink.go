@@ -8,6 +8,7 @@ import (
 
 	"callboard/bridge/overlay"
 	"callboard/bridge/robots"
+	"callboard/bridge/shadow"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
 )
@@ -25,6 +26,29 @@ func (n *Node) Matched(robot string, m *subscribe.Matched, decoded time.Time) {
 	n.dropped.Inc()
 	n.lostMu.Lock()
 	n.lost[robot]++
+	n.lostMu.Unlock()
+}
+
+// Post takes what one message of a robot of a pair's side has matched, perhaps
+// nothing, and what its session has done up to there: both go in one step. What finds
+// no room is dropped, as with Matched.
+func (n *Node) Post(robot string, all []*subscribe.Matched, decoded time.Time, p *shadow.Piece) {
+	it := item{together: all, piece: p, robot: robot, decoded: overlay.Instant(n.config.Clock.MicroAt(decoded))}
+	bytes := 0
+	for _, m := range all {
+		bytes += weight(m)
+	}
+	if len(all) == 0 {
+		n.queue.must(it)
+		return
+	}
+	if n.queue.offer(it, bytes) {
+		return
+	}
+	p.Dropped()
+	n.dropped.Add(len(all))
+	n.lostMu.Lock()
+	n.lost[robot] += uint64(len(all))
 	n.lostMu.Unlock()
 }
 
@@ -73,6 +97,9 @@ func state(e robots.Event) *overlay.RobotState {
 
 // Failed takes an expression that failed while it ran.
 func (n *Node) Failed(f subscribe.Failure) {
+	if n.rests.Load() { // the active has told it
+		return
+	}
 	n.queue.must(item{in: &overlay.RunFailed{
 		Handle: overlay.Handle(f.Key), ID: f.ID, Code: protocol.BadCondition, Message: f.Message,
 	}})
@@ -93,8 +120,7 @@ func (n *Node) tellLost() {
 }
 
 // reading turns a matched reading into the overlay's input.
-func (n *Node) reading(it *item) *overlay.Matched {
-	m := it.matched
+func (n *Node) reading(m *subscribe.Matched, it *item) *overlay.Matched {
 	in := &overlay.Matched{
 		Reading: &overlay.Reading{Robot: it.robot, Interface: m.Interface, Index: m.Index, Time: m.Time, JSON: m.Reading, Messages: m.Messages, Arrived: it.decoded},
 		Hits:    make([]overlay.Hit, 0, len(m.Matches)),

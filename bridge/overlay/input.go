@@ -32,6 +32,10 @@ type Start struct {
 	// torn store): the broker takes a new stamp, and its keys end after what
 	// is still there.
 	StoreLost bool
+	// Robots are those that were up and are: what is true of them stands, and their
+	// clients are told nothing. A side of a pair that goes on where the other one has
+	// stopped has such.
+	Robots []string
 }
 
 // Tick says that the time is now. One is due when Deadline is reached; more

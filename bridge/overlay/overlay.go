@@ -225,7 +225,7 @@ func (b *Broker) Step(now Instant, in Input) {
 		return
 	case *Start:
 		if !b.started {
-			b.start(in.StoreLost)
+			b.start(in)
 			b.relieve()
 		}
 		return

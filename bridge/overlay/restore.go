@@ -189,9 +189,11 @@ func (b *step) waitedSince(at Instant) Instant {
 
 // start begins the broker's life: all clients are absent, and the sets that
 // are left go into the matcher.
-func (b *Broker) start(lost bool) {
+func (b *Broker) start(in *Start) {
+	lost := in.StoreLost
 	b.started = true
 	b.settle()
+	b.source.goOn = in.Robots
 	b.source.ownWhole = b.source.ownVersion()
 	b.period = b.now + Instant(b.cfg.Heartbeat)
 	known := b.source.stamp
@@ -222,10 +224,12 @@ func (b *Broker) start(lost bool) {
 			b.edge.startSession(s)
 		}
 	}
-	for _, h := range sortedKeys(b.source.entries) { // all robots are away now
+	for _, h := range sortedKeys(b.source.entries) { // all other robots are away now
 		if e := b.source.entries[h]; !e.ended {
 			for _, robot := range e.trues.robots() {
-				b.source.endStatesOf(e, robot)
+				if !slices.Contains(in.Robots, robot) {
+					b.source.endStatesOf(e, robot)
+				}
 			}
 		}
 	}

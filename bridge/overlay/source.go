@@ -29,6 +29,7 @@ type source struct {
 	newsAt   Instant // or of one after this, if robots are many
 	watchers map[BrokerID]*watcher
 
+	goOn    []string           // robots that are up from the beginning, in the place of another side's
 	foreign map[BrokerID]Stamp // neighbours whose edges may know of numbers that another broker of this id gave: of keys with an older stamp
 }
 

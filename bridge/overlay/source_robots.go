@@ -267,7 +267,7 @@ func (b *source) advertise(in *Advertise) {
 func (b *source) robot(name string) *robot {
 	r := b.robots.named[name]
 	if r == nil {
-		r = &robot{name: name, now: &Availability{Robot: name, Since: b.now}}
+		r = &robot{name: name, now: &Availability{Robot: name, Up: slices.Contains(b.goOn, name), Since: b.now}}
 		b.robots.named[name] = r
 		at, _ := slices.BinarySearch(b.robots.names, name)
 		b.robots.names = slices.Insert(b.robots.names, at, name)

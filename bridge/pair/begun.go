@@ -39,10 +39,13 @@ func newBegun(p *Pair, o *standby.Begin) *Begun {
 }
 
 // Append implements node.Store: the batch is written here and sent to the standby.
-func (b *Begun) Append(records []overlay.Record) (batch uint64) {
+func (b *Begun) Append(records []overlay.Record) (batch uint64) { return b.AppendBeside(records, nil) }
+
+// AppendBeside implements node.Terms.
+func (b *Begun) AppendBeside(records []overlay.Record, beside []byte) (batch uint64) {
 	p := b.pair
 	own := make([]overlay.Record, len(records))
-	bytes := 16
+	bytes := 16 + len(beside)
 	for i, r := range records {
 		own[i] = r
 		bytes += recordBytes
@@ -56,7 +59,7 @@ func (b *Begun) Append(records []overlay.Record) (batch uint64) {
 	if b.ended {
 		return b.kept + 1 // which is never kept
 	}
-	p.step(&standby.Append{Records: own, Bytes: bytes})
+	p.step(&standby.Append{Records: own, Beside: beside, Bytes: bytes})
 	return p.m.Last().Index
 }
 
@@ -94,6 +97,13 @@ func (b *Begun) Term(batch uint64) (term uint64) {
 		return 0
 	}
 	return b.terms[0].term
+}
+
+// Followed implements node.Terms.
+func (b *Begun) Followed() bool {
+	b.pair.mu.Lock()
+	defer b.pair.mu.Unlock()
+	return !b.ended && b.pair.m.Stands == standby.Both
 }
 
 // Full implements node.Terms.

@@ -219,8 +219,12 @@ func (l *line) read() error {
 				s.Records, l.pieces = l.pieces, nil
 			}
 			p.fromOther(l, m)
+		case kindWant:
+			if l.which == standby.Inner {
+				p.wanted(string(content))
+			}
 		default:
-			return fmt.Errorf("it says something of kind %d; expected up to %d", kind, kindPiece)
+			return fmt.Errorf("it says something of kind %d; expected up to %d", kind, kindWant)
 		}
 	}
 }

@@ -52,8 +52,12 @@ type Messages interface {
 // Role is what a side does: its broker. It is told one thing after the other, and
 // must not block.
 type Role interface {
-	// Restore hands the standby's broker the records of a batch, in order.
-	Restore(number uint64, records []overlay.Record)
+	// Restore hands the standby's broker the records of a batch, in order, and what
+	// the active has told beside, which counts as long as the term does.
+	Restore(number uint64, batch standby.Batch)
+	// Wanted says that the standby wants something told, as Want says. This side is
+	// active.
+	Wanted(what string)
 	// Replace puts a broker that has restored a snapshot in the place of the one
 	// there was.
 	Replace(with *spool.Snapshot)
@@ -267,7 +271,7 @@ func (p *Pair) write(o *standby.Write) {
 	for _, b := range o.Batches {
 		number := p.cfg.Store.AppendIn(uint64(b.ID), b.Records)
 		if o.Restore {
-			p.cfg.Role.Restore(number, b.Records)
+			p.cfg.Role.Restore(number, b)
 		}
 	}
 }
@@ -327,6 +331,26 @@ func (p *Pair) Outer() string {
 
 // OuterLives says that somebody has answered on this side's outer line.
 func (p *Pair) OuterLives() { p.input(&standby.OuterLives{}) }
+
+// Want has the active tell what this side, a standby in step, lacks of what is beside
+// the store: all of it, or what a robot has come to. It may be lost.
+func (p *Pair) Want(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l := p.lines[standby.Inner]; l != nil && !p.m.Active() && p.m.Stands == standby.In {
+		l.send(kindWant, []byte(what))
+	}
+}
+
+// wanted takes what the standby wants.
+func (p *Pair) wanted(what string) {
+	p.mu.Lock()
+	heard := p.begun != nil && p.m.Stands == standby.Both
+	p.mu.Unlock()
+	if heard {
+		p.cfg.Role.Wanted(what)
+	}
+}
 
 // Switch has an active whose standby is in step stop, so that the other side goes
 // on.

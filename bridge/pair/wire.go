@@ -21,6 +21,7 @@ const (
 	kindHello   = iota + 1 // JSON: hello
 	kindMessage            // of the rules, as package format writes it
 	kindPiece              // records of a snapshot, which follows
+	kindWant               // what the standby wants told: nothing is all, else a robot
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 // lines counts the version up.
 const (
 	protocol = "callboard.pair"
-	version  = 1
+	version  = 2
 )
 
 // hello is the first that each side says on a connection.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"callboard/bridge/shadow"
 	"callboard/player"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
@@ -18,6 +19,9 @@ type robot struct {
 	patterns []string // of its devices; none means all that conditions know
 	session  *session
 	matching *subscribe.Session
+	trail    *shadow.Trail        // nil: of no pair
+	shadow   *shadow.Robot        // of a standby; nil: it goes by itself
+	matched  []*subscribe.Matched // by what is being tested, of a pair
 	queue    *commands
 	drive    drive
 	bounds   bounds

@@ -16,6 +16,7 @@ import (
 	"callboard/bridge/clock"
 	"callboard/bridge/lograte"
 	"callboard/bridge/metric"
+	"callboard/bridge/shadow"
 	"callboard/player"
 	"callboard/player/client"
 	"callboard/subscribe"
@@ -63,6 +64,12 @@ type Config struct {
 	Metrics *metric.Set  // callboard_robots_* are added; nil: none
 	Logger  *slog.Logger // default: discard
 	Clock   clock.Clock  // of Event.Since and Status; default: one that begins now
+	// Recorder notes what is tested, for the standby of a pair; then readings go to
+	// Post, those of one message together. Nil: of no pair.
+	Recorder *shadow.Recorder
+	Post     func(robot string, all []*subscribe.Matched, decoded time.Time, p *shadow.Piece)
+	// Shadow: it is the standby, which follows the active until GoOn.
+	Shadow bool
 	// Room is asked before readings of a server that waits for its clients are
 	// read, see client.Config. Default: there is always room.
 	Room func() <-chan struct{}

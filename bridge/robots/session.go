@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"callboard/bridge/shadow"
 	"callboard/player"
 	"callboard/player/client"
 	"callboard/subscribe"
@@ -24,6 +25,7 @@ type session struct {
 	devices map[device]*opened
 
 	decoded time.Time // when the newest message was
+	raw     []byte    // its body; of a pair
 	holds   bool      // the newest message's robot holds something for completion
 
 	// testing is held while readings are tested, see Robots.Barrier.
@@ -74,6 +76,7 @@ func newSession(owner *Robots, server Server) (*session, error) {
 		},
 		Holding: func() bool { return s.holds },
 		Relay:   server.Relay,
+		Raw:     s.takeRaw(),
 		Room:    owner.config.Room,
 		Logger:  owner.log.With("player", server.Address),
 	})
@@ -138,7 +141,7 @@ func (s *session) Up(devices []client.Device) {
 			r.away(fmt.Errorf("the Player server %s has no device of it", s.server.Address))
 			continue
 		}
-		r.matching.Up(byRobot[r])
+		r.begin(byRobot[r])
 		r.up(byRobot[r])
 	}
 	s.stands.open()
@@ -161,7 +164,7 @@ func (s *session) Changed(d client.Device) {
 	defer s.testing.Unlock()
 	if o := s.devices[device{d.Interf, d.Index}]; o != nil {
 		o.known = s.describe(o.robot, d)
-		o.robot.matching.Changed(o.known)
+		o.robot.changed(o.known)
 		o.robot.learned(o.known)
 	}
 }
@@ -176,8 +179,7 @@ func (s *session) Message(h player.Header, payload any) {
 	s.testing.Lock()
 	defer s.testing.Unlock()
 	s.decoded = time.Now()
-	o.robot.matching.Arrive(player.Reading{Device: o.known, Subtype: h.Subtype, Time: h.Timestamp, Payload: payload})
-	s.holds = o.robot.matching.Holding()
+	s.holds = o.robot.arrive(player.Reading{Device: o.known, Subtype: h.Subtype, Time: h.Timestamp, Payload: payload})
 }
 
 // silent notes that a device has fallen silent, or is heard again.
@@ -192,7 +194,7 @@ func (s *session) Round() {
 	s.testing.Lock()
 	defer s.testing.Unlock()
 	for _, r := range s.robots {
-		r.matching.Flush()
+		r.flush()
 	}
 }
 
@@ -215,7 +217,7 @@ func (s *session) Down(err error) {
 	s.devices = nil
 	s.stands.shut()
 	for _, r := range s.robots {
-		r.matching.Down()
+		r.end()
 		r.away(err)
 	}
 }
@@ -223,12 +225,15 @@ func (s *session) Down(err error) {
 func newRobot(s *session, name string, patterns []string) *robot {
 	r := &robot{name: name, patterns: patterns, session: s, state: protocol.RobotAway, since: s.now()}
 	r.queue, r.drive.robot = newCommands(r), r
-	sink := s.owner.config.Sink
-	r.matching = s.owner.config.Matcher.NewSession(subscribe.SessionConfig{
-		Robot:  name,
-		World:  s.server.World,
-		Emit:   func(m *subscribe.Matched) { sink.Matched(name, m, s.decoded) },
-		Failed: sink.Failed,
-	})
+	c := &s.owner.config
+	emit := func(m *subscribe.Matched) { c.Sink.Matched(name, m, s.decoded) }
+	if c.Recorder != nil {
+		r.trail = c.Recorder.Trail(name)
+		emit = func(m *subscribe.Matched) { r.matched = append(r.matched, m) }
+	}
+	r.matching = c.Matcher.NewSession(subscribe.SessionConfig{Robot: name, World: s.server.World, Emit: emit, Failed: c.Sink.Failed})
+	if c.Shadow {
+		r.shadow = shadow.NewRobot(r.matching, r.trail)
+	}
 	return r
 }

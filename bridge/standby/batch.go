@@ -20,7 +20,8 @@ type Position struct {
 type Batch struct {
 	ID      Term
 	Records []overlay.Record
-	Bytes   int // that it takes in a message, about
+	Beside  []byte // what the active has tested, for the standby's robots (R2): it is not stored
+	Bytes   int    // that it takes in a message, about
 }
 
 // window are the newest batches of a store: what another side may still lack.

@@ -41,7 +41,8 @@ type OuterLives struct{}
 // What the step puts out waits for the batch: Released.
 type Append struct {
 	Records []overlay.Record
-	Bytes   int // that they take in a message, about
+	Beside  []byte // see Batch
+	Bytes   int    // that both take in a message, about
 }
 
 // Switch has an active whose standby is in step stop, so that the other side goes

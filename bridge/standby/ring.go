@@ -11,6 +11,8 @@ import (
 const (
 	maxRing = 1000
 	maxKept = overlay.Instant(overlay.Second)
+
+	maxHashes = 16 // that a mark has at most
 )
 
 // Mark says up to which reading of a device the active has tested it (R5).
@@ -37,6 +39,9 @@ func (m *Marker) Test(time float64, hash uint64) Mark {
 		m.mark.Run++
 		m.mark.Hashes = m.mark.Hashes[:0]
 	}
+	if len(m.mark.Hashes) == maxHashes { // of a device whose time stands still the newest will do
+		m.mark.Hashes = slices.Delete(m.mark.Hashes, 0, 1)
+	}
 	m.begun, m.mark.Time, m.mark.Hashes = true, time, append(m.mark.Hashes, hash)
 	return m.mark
 }
@@ -54,6 +59,7 @@ type Ring[T any] struct {
 	mark    Mark
 	marked  bool
 	aligned bool
+	lost    bool // something was let go of, and it has not been aligned since
 
 	gone    []uint64 // hashes of those that have been passed over, of run and time of the mark
 	goneRun int64
@@ -75,7 +81,7 @@ func (r *Ring[T]) Put(now overlay.Instant, time float64, hash uint64, reading T)
 		r.run++
 	}
 	for len(r.kept) > 0 && (len(r.kept) >= maxRing || now-r.kept[0].at > maxKept) {
-		r.kept, r.aligned = slices.Delete(r.kept, 0, 1), false
+		r.kept, r.aligned, r.lost = slices.Delete(r.kept, 0, 1), false, true
 	}
 	r.last, r.begun = time, true
 	r.kept = append(r.kept, kept[T]{r.run, time, hash, now, reading})
@@ -102,7 +108,32 @@ func (r *Ring[T]) Rest() (all []T, aligned bool) {
 	for i := range r.kept {
 		all = append(all, r.kept[i].reading)
 	}
-	return all, !r.marked || r.aligned && r.mark.Run <= r.run
+	return all, !r.marked && !r.lost || r.aligned && r.mark.Run <= r.run
+}
+
+// Take returns what Rest does, and lets go of it.
+func (r *Ring[T]) Take() (all []T, aligned bool) {
+	all, aligned = r.Rest()
+	r.kept = nil
+	return all, aligned
+}
+
+// Reached reports whether the marks' reading has been passed, or something behind it
+// has come.
+func (r *Ring[T]) Reached() bool {
+	return !r.marked || r.aligned && (len(r.kept) > 0 || r.goneRun == r.mark.Run && r.goneAt == r.mark.Time &&
+		slices.Contains(r.gone, r.mark.Hashes[len(r.mark.Hashes)-1]))
+}
+
+// Aligned reports whether this side knows from where the active counts.
+func (r *Ring[T]) Aligned() bool { return r.aligned }
+
+// Agree takes a mark from which this side can count, too: it has had no reading
+// since its session began, so all that will come is behind it, or is the mark's.
+func (r *Ring[T]) Agree(m Mark) {
+	if m.Fresh && !r.begun && len(r.kept) == 0 {
+		r.run, r.last, r.begun, r.aligned = m.Run, m.Time, true, true
+	}
 }
 
 // follow aligns the counts, if that can be done, and takes out what the mark has passed.
@@ -174,7 +205,7 @@ func (r *Ring[T]) align() bool {
 		return false
 	}
 	r.shift(r.mark.Run - r.kept[same].run)
-	r.aligned = true
+	r.aligned, r.lost = true, false
 	return true
 }
 

@@ -14,7 +14,7 @@ func (m *Machine) append(in *Append) {
 	if !m.active.on {
 		return
 	}
-	m.appendBatch(Batch{ID: m.Last().ID, Records: in.Records, Bytes: in.Bytes})
+	m.appendBatch(Batch{ID: m.Last().ID, Records: in.Records, Beside: in.Beside, Bytes: in.Bytes})
 	if m.Lost { // the new stamp is stored: what was lost is not missed any more (L2)
 		m.Lost = false
 		m.save()

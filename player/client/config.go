@@ -69,6 +69,10 @@ type Config struct {
 	// silent as a whole. Default: all are of one.
 	Group func(player.Addr) string
 
+	// Raw is handed the body of a message as it came, before Handler.Message; it is
+	// valid until that returns. Default: nobody wants it.
+	Raw func(body []byte)
+
 	Handler Handler      // takes what comes; needed
 	Relay   Relay        // takes it as it comes, to pass it on; default: none
 	Logger  *slog.Logger // default: none

@@ -66,6 +66,9 @@ func (s *session) deliver(h player.Header, body []byte) error {
 	}
 	s.learn(d, slot.payload)
 	s.count.readings.Add(1)
+	if s.cfg.Raw != nil {
+		s.cfg.Raw(body)
+	}
 	s.cfg.Handler.Message(h, slot.payload)
 	if s.cfg.Mode == player.Push && !s.fresh && (s.cfg.Holding == nil || s.cfg.Holding()) {
 		s.fresh = true

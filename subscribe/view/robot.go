@@ -101,6 +101,14 @@ func (r *Robot) Keep(on bool) {
 // Devices counts the robot's devices.
 func (r *Robot) Devices() int { return len(r.sorted) }
 
+// Device returns what is known of a device, nil if there is none.
+func (r *Robot) Device(a player.Addr) *player.Device {
+	if v := r.devices[address{a.Interf, a.Index}]; v != nil {
+		return v.dev
+	}
+	return nil
+}
+
 // Have returns the kinds of which some reading stands.
 func (r *Robot) Have() Kinds { return r.have }
 

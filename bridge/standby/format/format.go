@@ -4,6 +4,7 @@
 package format
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -292,7 +293,7 @@ func (c *coder) batches(all *[]standby.Batch, last standby.Term) {
 		b := &(*all)[i]
 		c.rising(&b.ID, last)
 		last = b.ID
-		length := c.records(&b.Records)
+		length := c.records(&b.Records) + c.bytes(&b.Beside)
 		if c.reading {
 			b.Bytes = length
 		}
@@ -300,6 +301,19 @@ func (c *coder) batches(all *[]standby.Batch, last standby.Term) {
 			return
 		}
 	}
+}
+
+// bytes returns how many there are.
+func (c *coder) bytes(b *[]byte) int {
+	n := c.count(len(*b))
+	switch {
+	case !c.reading:
+		c.b = append(c.b, *b...)
+	case n > 0 && c.err == nil:
+		*b = bytes.Clone(c.b[:n])
+		c.b = c.b[n:]
+	}
+	return n
 }
 
 // records returns how many bytes they have.
