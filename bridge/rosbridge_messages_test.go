@@ -31,8 +31,8 @@ func TestRosbridgeErrors(t *testing.T) {
 		{`{"op":"publish","id":"e","topic":"/cmd_vel","msg":{"speed":1}}`, `speed: unknown field`},
 		{`{"op":"publish","id":"e","topic":"/cmd_vel","msg":{"linear":{"x":1e400}}}`, `expected a number`},
 		{`{"op":"publish","id":"e","topic":"/odom","msg":{}}`, `nothing here takes`},
-		{`{"op":"advertise_service","id":"e","service":"/mine","type":"std_srvs/Empty"}`, `cannot serve`},
-		{`{"op":"send_action_goal","id":"e"}`, `cannot serve`},
+		{`{"op":"advertise_action","id":"e","action":"/mine","type":"std_srvs/Empty"}`, `by services here`},
+		{`{"op":"send_action_goal","id":"e"}`, `by services here`},
 		{`{"op":"fragment","id":"e","num":0,"data":"{"}`, `total`},
 		{`{"op":"set_level","id":"e","level":"loud"}`, `loud`},
 	} {

@@ -29,6 +29,7 @@ map true
 condition 9
 call {"success":true,"message":"the motors are on"}
 no service "Service /none does not exist"
+offers [{"sum":3},{"failed":true}]
 drives true
 transform true
 transform true

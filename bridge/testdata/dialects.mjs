@@ -42,6 +42,13 @@ async function roslib(name, lib, cbor) {
   const none = new lib.Service({ ros, name: '/none', serviceType: 'std_srvs/Empty' })
   say(name + ' no service', await within(new Promise(done => none.callService(lib.ServiceRequest ? new lib.ServiceRequest({}) : {}, () => done(''), done)), name + ' no service'))
 
+  const add = { ros, name: `/${name}/add`, serviceType: 'rospy_tutorials/AddTwoInts' }
+  const offered = new lib.Service(add)
+  offered.advertise((request, response) => { response.sum = request.a + request.b; return request.b > 0 })
+  const adds = numbers => within(new Promise(done => new lib.Service(add).callService(lib.ServiceRequest ? new lib.ServiceRequest(numbers) : numbers, done, why => done({ failed: why !== undefined }))), name + ' add')
+  say(name + ' offers', [await adds({ a: 1, b: 2 }), await adds({ a: 1, b: -2 })])
+  offered.unadvertise()
+
   const speeds = new lib.Topic({ ros, name: '/odom', messageType: 'nav_msgs/Odometry' })
   const goes = speed => within(new Promise(done => {
     const look = message => { if (Math.abs(message.twist.twist.linear.x - speed) < 1e-6) { speeds.unsubscribe(look); done(true) } }

@@ -21,11 +21,12 @@ type Dialect struct {
 	graph            *rosgraph.Graph
 	maxSubscriptions int
 	rosapi           map[string]*api // by name
+	offers           offers
 }
 
 // New returns the dialect. A client may have so many subscriptions.
 func New(graph *rosgraph.Graph, maxSubscriptions int) *Dialect {
-	return &Dialect{graph: graph, maxSubscriptions: maxSubscriptions, rosapi: newRosapi()}
+	return &Dialect{graph: graph, maxSubscriptions: maxSubscriptions, rosapi: newRosapi(), offers: offers{kinds: map[string][]string{}}}
 }
 
 // Choose selects no subprotocol, as clients of rosbridge expect.
@@ -34,7 +35,7 @@ func (d *Dialect) Choose([]string) (string, bool) { return "", true }
 // Attach begins to speak with a client. One that has to show a token, and has not
 // shown it in its request, does so by auth.
 func (d *Dialect) Attach(ctx context.Context, c attach.Conn, _ string) attach.Speaker {
-	client := &client{dialect: d, conn: c, streams: map[string]*stream{}, level: levelError}
+	client := &client{dialect: d, conn: c, streams: map[string]*stream{}, level: levelError, tasks: newTasks()}
 	client.asked = rosgraph.NewAsked[*subscription](&client.mu)
 	if c.Known() {
 		client.hello(ctx, "")
@@ -62,12 +63,14 @@ type client struct {
 	republish republisher
 	level     level  // of the status messages that the client wants
 	sets      uint64 // messages that went out in fragments
+
+	tasks tasks // has a lock of its own, which may be taken under mu
 }
 
 // hello says who the client is.
 func (c *client) hello(ctx context.Context, token string) {
 	c.conn.Hello(ctx, protocol.Hello{Token: token})
-	if g := c.conn.Grant(); g.Subscribe || g.Command {
+	if g := c.conn.Grant(); g.Subscribe || g.Command || g.Serve || g.Request {
 		member := c.dialect.graph.Join(ctx, c.conn)
 		c.mu.Lock()
 		c.member = member
@@ -84,6 +87,8 @@ func (c *client) End() {
 		}
 	}
 	c.mu.Unlock()
+	for c.withdraw(func(*offer) bool { return true }) != nil {
+	}
 	if c.member != nil {
 		c.member.Leave()
 	}
@@ -110,6 +115,7 @@ func (c *client) Receive(ctx context.Context, _ bool, text []byte) error {
 	if err := c.do(ctx, m); err != nil && ctx.Err() == nil {
 		c.status(m.id(), levelError, err)
 	}
+	c.refuse(ctx)
 	return nil
 }
 
@@ -142,12 +148,18 @@ func (c *client) do(ctx context.Context, m message) error {
 		return c.fragment(ctx, m)
 	case "set_level":
 		return c.setLevel(m)
-	case "unadvertise_service", "service_response", "unadvertise_action", "action_feedback", "action_result", "cancel_action_goal":
+	case "advertise_service":
+		return c.advertiseService(ctx, m)
+	case "unadvertise_service":
+		return c.unadvertiseService(ctx, m)
+	case "service_response":
+		return c.serviceResponse(ctx, m)
+	case "unadvertise_action", "action_feedback", "action_result", "cancel_action_goal":
 		return nil // of what was refused before
-	case "advertise_service", "advertise_action", "send_action_goal":
-		return wrong("%s: programs cannot serve others here; expected calls of the services that rosapi lists", op)
+	case "advertise_action", "send_action_goal":
+		return wrong("%s: programs serve others by services here; expected advertise_service or call_service", op)
 	}
-	return wrong("unknown op %q; expected subscribe, unsubscribe, advertise, unadvertise, publish, call_service, fragment, auth or set_level", short(m["op"]))
+	return wrong("unknown op %q; expected subscribe, unsubscribe, advertise, unadvertise, publish, call_service, advertise_service, unadvertise_service, service_response, fragment, auth or set_level", short(m["op"]))
 }
 
 // auth takes a token: as mac, the rest of rosauth's fields does not matter.

@@ -82,6 +82,15 @@ func (m message) number(name string, limit int) (int, error) {
 	return int(math.Round(min(max(v, 0), float64(limit)))), nil
 }
 
+// float returns a number; 0 if it is left out.
+func (m message) float(name string) (float64, error) {
+	var v float64
+	if m.given(name) && json.Unmarshal(m[name], &v) != nil {
+		return 0, wrong("%s: %s; expected a number", name, short(m[name]))
+	}
+	return v, nil
+}
+
 // short is a value's text, for errors.
 func short(raw json.RawMessage) string {
 	if len(raw) > 64 {

@@ -36,11 +36,11 @@ func newRosapi() map[string]*api {
 			return object{"services": c.serviceNames(args.Text("type"))}, nil
 		}},
 		"service_type": {"rosapi/ServiceType", func(c *client, args ros.Message) (any, error) {
-			return object{"type": c.services()[absolute(args.Text("service"))].kind}, nil
+			return object{"type": c.services(true)[absolute(args.Text("service"))].kind}, nil
 		}},
 		"service_providers": {"rosapi/ServiceProviders", serviceProviders},
 		"service_node": {"rosapi/ServiceNode", func(c *client, args ros.Message) (any, error) {
-			return object{"node": c.services()[absolute(args.Text("service"))].node}, nil
+			return object{"node": c.services(true)[absolute(args.Text("service"))].node}, nil
 		}},
 		"service_host": {"rosapi/ServiceHost", func(c *client, args ros.Message) (any, error) { return object{"host": "callboard"}, nil }},
 		"nodes":        {"rosapi/Nodes", func(c *client, _ ros.Message) (any, error) { return object{"nodes": c.nodes()}, nil }},
@@ -126,8 +126,9 @@ func subscribers(c *client, args ros.Message) (any, error) {
 // served is a service as rosapi tells of it.
 type served struct{ kind, node string }
 
-// services returns all services that the client may call, by name.
-func (c *client) services() map[string]served {
+// services returns all services that the client may call, by name; those that programs
+// offer at this broker only if they are asked for.
+func (c *client) services(programs bool) map[string]served {
 	all := map[string]served{"/republish_tfs": {"tf2_web_republisher/RepublishTFs", rosgraph.Node}}
 	for name, a := range c.dialect.rosapi {
 		all["/rosapi/"+name] = served{a.kind, rosgraph.Node}
@@ -135,13 +136,18 @@ func (c *client) services() map[string]served {
 	for _, s := range c.member.Services() {
 		all[s.Name] = served{s.Type, s.Robot.Node()}
 	}
+	if programs {
+		for name, kind := range c.dialect.offers.seen(c) {
+			all[name] = served{kind, rosgraph.Node}
+		}
+	}
 	return all
 }
 
 // serviceNames returns the services of a type, all of them for "".
 func (c *client) serviceNames(kind string) []string {
 	names := []string{}
-	for name, s := range c.services() {
+	for name, s := range c.services(true) {
 		if kind == "" || kind == s.kind {
 			names = append(names, name)
 		}
@@ -152,7 +158,7 @@ func (c *client) serviceNames(kind string) []string {
 
 func serviceProviders(c *client, args ros.Message) (any, error) {
 	nodes := []string{}
-	for _, s := range c.services() {
+	for _, s := range c.services(true) {
 		if s.kind == args.Text("service") && !slices.Contains(nodes, s.node) {
 			nodes = append(nodes, s.node)
 		}
@@ -184,7 +190,7 @@ func nodeDetails(c *client, args ros.Message) (any, error) {
 			out = append(out, t.Name)
 		}
 	}
-	for service, s := range c.services() {
+	for service, s := range c.services(true) {
 		if s.node == name {
 			services = append(services, service)
 		}

@@ -42,7 +42,9 @@ func (c *client) callService(ctx context.Context, m message) error {
 	}
 	s := c.member.FindService(whole)
 	if s == nil {
-		call.answer(nil, wrong("Service %s does not exist", name[:min(len(name), maxText)]))
+		if err := c.callProgram(ctx, call, queueOf(whole)); err != nil {
+			call.answer(nil, err)
+		}
 		return nil
 	}
 	args, err := call.args(ros.LookupService(s.Type))
@@ -69,6 +71,11 @@ type call struct {
 	message  message
 	name     string
 	fragment int
+	accepted bool // of a program's service: it is there
+}
+
+func notThere(service string) string {
+	return "Service " + service[:min(len(service), maxText)] + " does not exist"
 }
 
 // args reads the call's arguments.
@@ -97,18 +104,21 @@ func (c *call) answer(values any, err error) {
 	if errors.As(err, &p) {
 		text = p.Message
 	}
-	c.response(protocol.AppendText(nil, text), "false")
+	c.client.conn.Send(c.failure(text))
 }
 
 // values answers with an object.
-func (c *call) values(object []byte) { c.response(object, "true") }
+func (c *call) values(object []byte) { c.client.conn.Send(c.response(object, "true")) }
 
-func (c *call) response(values []byte, result string) {
+// failure returns the answer of a call that has failed.
+func (c *call) failure(text string) *said { return c.response(protocol.AppendText(nil, text), "false") }
+
+func (c *call) response(values []byte, result string) *said {
 	b := protocol.AppendText([]byte(`{"op":"service_response","service":`), c.name)
 	b = append(append(b, `,"values":`...), values...)
 	b = append(b, `,"result":`+result...)
 	if id := c.message.id(); id != nil {
 		b = append(append(b, `,"id":`...), id...)
 	}
-	c.client.conn.Send(&said{op: "service_response", text: append(b, '}'), fragment: c.fragment})
+	return &said{op: "service_response", text: append(b, '}'), fragment: c.fragment}
 }

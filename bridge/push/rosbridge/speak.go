@@ -186,6 +186,12 @@ func (c *client) Send(to attach.Messages, m any) {
 		c.truth(to, m.Robot)
 	case *protocol.Error:
 		c.failed(to, m)
+	case *protocol.Task:
+		c.called(to, m)
+	case *protocol.Accepted:
+		c.accepted(m.ID)
+	case *protocol.Reply:
+		c.replied(to, m)
 	case *protocol.Robot:
 		c.robot(to, m)
 	case *protocol.Gap:
@@ -236,6 +242,7 @@ func (c *client) truth(to attach.Messages, robot string) {
 // asked for, which then is none, or with another message.
 func (c *client) failed(to attach.Messages, e *protocol.Error) {
 	p := &problem{message: e.Message, position: e.Position}
+	c.withdraw(func(o *offer) bool { return o.id == e.ID })
 	sub := c.asked.By(e.ID)
 	if sub == nil {
 		c.writeText(to, newStatus(nil, levelError, p).text, 0)
