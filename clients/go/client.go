@@ -322,7 +322,9 @@ func (c *Client) deliver(ctx context.Context) {
 			for i := range items {
 				many = append(many, items[i].event)
 			}
-			c.config.HandleMany(many)
+			if !c.config.HandleMany(many) {
+				return
+			}
 			clear(many)
 		case c.config.Handle != nil:
 			c.config.Handle(items[0].event)

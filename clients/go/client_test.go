@@ -70,8 +70,8 @@ func TestHandleMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakeBroker(t)
 		var r *running
-		kept, together := make(chan struct{}), []int{}
-		r = start(t, f, Config{HandleMany: func(events []Event) {
+		kept, together := make(chan bool), []int{}
+		r = start(t, f, Config{Client: "me", HandleMany: func(events []Event) bool {
 			n := 0
 			for _, e := range events {
 				if _, is := e.(*Notification); is {
@@ -79,10 +79,11 @@ func TestHandleMany(t *testing.T) {
 				}
 				r.events <- e
 			}
-			if n > 0 {
-				together = append(together, n)
-				<-kept
+			if n == 0 {
+				return true
 			}
+			together = append(together, n)
+			return <-kept
 		}})
 		p := r.attachedTo(f, "one")
 		for seq := range uint64(5) {
@@ -97,15 +98,23 @@ func TestHandleMany(t *testing.T) {
 			t.Errorf("%+v before anything was kept", a)
 		default:
 		}
-		kept <- struct{}{}
+		kept <- true
 		if a := <-first; a.Num != 1 {
 			t.Errorf("%+v", a)
 		}
-		kept <- struct{}{}
+		kept <- true
 		if a := expect[protocol.Ack](p, protocol.OpAck); a.Num != 5 {
 			t.Errorf("%+v", a)
 		}
-		if diff := cmp.Diff([]int{1, 4}, together); diff != "" {
+		p.send(notify("s1", 6, 0))
+		kept <- false
+		p.send(notify("s1", 7, 0))
+		synctest.Wait()
+		r.cancel()
+		if texts := p.end(); len(texts) > 0 {
+			t.Errorf("%q after what was not kept", texts)
+		}
+		if diff := cmp.Diff([]int{1, 4, 1}, together); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -60,8 +60,10 @@ type Config struct {
 	Handle func(Event)
 	// HandleMany is Handle for a program that keeps what it gets: it gets what has
 	// come, up to 1,024 events in their order, and all of that is acknowledged when
-	// it returns. The slice is the client's. Not both.
-	HandleMany func([]Event)
+	// it returns true. False means that it could not keep it: then none of that is
+	// acknowledged, and nothing more comes; the program is to end the client. The
+	// slice is the client's. Not both.
+	HandleMany func([]Event) (kept bool)
 
 	// ConnectTimeout bounds connecting and the wait for welcome. Default 10 s.
 	ConnectTimeout time.Duration
