@@ -62,7 +62,7 @@ func (p *program) commands() []command {
 		p.demo(), p.serve(), p.initCommand(), p.sim(), p.replay(), p.view(),
 		p.watch(), p.send(), p.status(), p.top(), p.standby(),
 		p.record(), p.query(),
-		p.request(), p.work(),
+		p.request(), p.work(), p.relay(),
 		p.check(), p.bench(), p.help(), p.completion(), p.versionCommand(),
 	}
 }

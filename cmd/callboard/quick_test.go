@@ -29,6 +29,7 @@ func TestQuickBuild(t *testing.T) {
 		{[]string{"--version"}, exitOK, " (quick build)\n"},
 		{[]string{"check", "--condition", "laser.min < 1"}, exitOK, ""},
 		{[]string{"bench", "match"}, exitFailed, "callboard bench: " + errLeftOut.Error()},
+		{[]string{"relay", "true"}, exitFailed, "callboard relay: " + errLeftOut.Error()},
 		{[]string{"query", "absent.log", "true", "--plot", picture}, exitFailed, "callboard query: --plot is " + errLeftOut.Error()},
 	} {
 		out, err := exec.Command(binary, c.args...).CombinedOutput()

@@ -39,6 +39,7 @@ var aside = map[string][]string{
 	"build/callboard view run.mcap":                   {"cp run.log monday.log; cp run.log tuesday.log"},
 	"build/callboard query run.log":                   {"cp run.mcap monday.mcap; cp run.mcap tuesday.mcap"},
 	"build/callboard serve --player localhost:6665 &": {"build/callboard sim worlds/cave.cfg"},
+	"go tool nats-server":                             {"build/callboard sim worlds/cave.cfg", "build/callboard serve --player-cfg worlds/cave.cfg"},
 }
 
 // notified is a line of a notification.
@@ -51,6 +52,7 @@ var prints = map[string][]string{
 	"build/callboard query testdata":                 {notified},
 	"build/callboard watch 'laser.min < 7'":          {`^r0 `, `^r1 `, `^r2 `}, // so send has a robot to command
 	"build/callboard check --condition 'lasr.min":    {"did you mean `laser`"},
+	"build/callboard relay":                          {`near is subscribed: 3 robots`},
 	"build/callboard record -o run.log":              {},
 	"build/callboard record -o run.mcap":             {},
 	"build/callboard record -o fleet.mcap":           {},
@@ -92,6 +94,9 @@ func apart(t *testing.T) {
 	if err := os.WriteFile(hosts, []byte("127.0.0.1 localhost\n127.0.1.1 lab\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if out, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "nats-server").CombinedOutput(); err != nil { // it needs a network
+		t.Fatalf("building nats-server: %v\n%s", err, out)
+	}
 	args := []string{"--net", "--mount"}
 	if os.Getuid() != 0 {
 		args = append(args, "--user", "--map-root-user")
@@ -120,7 +125,7 @@ func commandBlocks(t *testing.T, text string) (blocks []string) {
 			blocks = append(blocks, strings.ReplaceAll(m[3], "\n", " "))
 		case m[1] == "sh":
 			blocks = append(blocks, strings.TrimSuffix(m[2], "\n"))
-		case regexp.MustCompile(`(?m)^(build/callboard|make|go run) `).MatchString(m[2]):
+		case regexp.MustCompile(`(?m)^(build/callboard|make|go run|go tool) `).MatchString(m[2]):
 			t.Errorf("commands in a block that is not marked as sh:\n%s", m[2])
 		}
 	}
@@ -225,7 +230,7 @@ func (r *reader) runBlock(t *testing.T, block string) {
 }
 
 // goesOn matches commands that go on until they are stopped.
-var goesOn = regexp.MustCompile(`^(make demo|build/callboard (demo|serve|sim|replay|view|watch|record))\b`)
+var goesOn = regexp.MustCompile(`^(make demo|build/callboard (demo|serve|sim|replay|view|watch|relay|record))\b`)
 
 // endReplay ends the replay that is running.
 func (r *reader) endReplay() {
