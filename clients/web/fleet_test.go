@@ -16,7 +16,7 @@ func testFleet(t *testing.T, chromium context.Context) {
 	look := func(at, attachment int) []object {
 		all := row(at, attachment)
 		all[0]["subscriptions"], all[0]["waiting"], all[0]["lost"] = 3, 7, 1234
-		all[0]["url"], all[0]["up"], all[0]["clients"], all[0]["memory"], all[0]["memory_limit"] = "ws://b1:8800/ws", 1, 2, 2_500_000, 4_000_000_000
+		all[0]["url"], all[0]["up"], all[0]["clients"], all[0]["memory"], all[0]["memory_limit"] = "ws://b1:8800/ws", 1, 2, 2_500_000, 4e9
 		all[0]["neighbours"] = []object{{"id": "b2", "up": true, "since": 1.7e9, "sent": 1000, "received": 500, "segment": object{"group": "239.255.67.66:8803", "multicast": true, "since": 1.7e9}}}
 		all[1]["neighbours"] = []object{
 			{"id": "b1", "up": true, "since": 1.7e9, "segment": object{"multicast": false, "why": "it is on no segment of ours"}},
