@@ -115,6 +115,7 @@ func New(cfg Config) (*Broker, error) {
 			keys:     map[Key]*entry{},
 			homes:    map[Key]*entry{},
 			robots:   robots{named: map[string]*robot{}, version: 1},
+			claimed:  map[string]Instant{},
 			own:      *newRoster(cfg.ID),
 			watchers: map[BrokerID]*watcher{},
 			foreign:  map[BrokerID]Stamp{},
@@ -354,5 +355,6 @@ func (b *Broker) passTime() {
 		b.network.announce()
 		b.network.forgetCalls()
 	}
+	b.source.forgetClaims()
 	b.tasks.pass()
 }

@@ -234,5 +234,4 @@ type brokersRegistry interface {
 	pass()        // a period has ended
 	endStep()     // what is new is told
 	due() Instant // when it is to be told, if not now
-	restore(*ClaimRecord)
 }

@@ -12,8 +12,9 @@ type Record interface{ record() }
 // StampRecord has the broker's present stamp.
 type StampRecord struct{ Stamp Stamp }
 
-// ClaimRecord says since when this broker advertises a robot, for a registry at every
-// broker: the older claim to a name counts (D4). 0: not any more.
+// ClaimRecord says since when this broker reads a robot, or (negative) until when it
+// did: the older claim to a name counts (D4), and the robot is away when the broker
+// begins again. 0: nothing is known of it.
 type ClaimRecord struct {
 	Robot string
 	Since Instant

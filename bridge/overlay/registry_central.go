@@ -145,5 +145,3 @@ func (b *central) pass() {
 func (b *central) endStep() {}
 
 func (b *central) due() Instant { return never }
-
-func (b *central) restore(*ClaimRecord) {}

@@ -15,15 +15,13 @@ type flooded struct {
 	bulletins map[BrokerID]*bulletin
 	places    map[string]*place // of clients
 	ids       map[string]*place // by client id, of tokens' clients
-	began     Instant           // when the first period ended
 
 	own       *bulletin
-	claimed   map[string]Instant // since when this broker advertises robots (D4)
-	refusals  Refusals           // that its source was told last
-	robotNews bool               // robots may be others than those in its own bulletin
-	stateNews bool               // or what has become of them
-	moved     map[string]bool    // clients that have attached here or left
-	movedAt   Instant            // when that is told, if clients are many
+	refusals  Refusals        // that its source was told last
+	robotNews bool            // robots may be others than those in its own bulletin
+	stateNews bool            // or what has become of them
+	moved     map[string]bool // clients that have attached here or left
+	movedAt   Instant         // when that is told, if clients are many
 
 	watches map[BrokerID]uint64 // source brokers whose robots the edge asks for, since a version
 }
@@ -31,7 +29,7 @@ type flooded struct {
 func newFlooded(s *step) *flooded {
 	b := &flooded{
 		step: s, directory: newDirectory(), bulletins: map[BrokerID]*bulletin{}, places: map[string]*place{}, ids: map[string]*place{},
-		claimed: map[string]Instant{}, moved: map[string]bool{}, watches: map[BrokerID]uint64{},
+		moved: map[string]bool{}, watches: map[BrokerID]uint64{},
 	}
 	b.own = b.bulletinOf(s.cfg.ID)
 	return b
@@ -136,9 +134,6 @@ func (b *flooded) outlive(version uint64) {
 // pass does what a period asks for.
 func (b *flooded) pass() {
 	b.edge.lookUpAll()
-	if b.began == 0 {
-		b.began = b.now
-	}
 	before := b.now - Instant(b.cfg.Inbox.Keep)*5/4 // it says something in each quarter
 	for _, id := range sortedKeys(b.bulletins) {
 		e := b.bulletins[id]
@@ -147,7 +142,6 @@ func (b *flooded) pass() {
 			b.forget(e)
 		}
 	}
-	b.forgetClaims()
 	if b.now-b.own.said >= Instant(b.cfg.Inbox.Keep)/4 {
 		b.publish(&BulletinMessage{})
 	}

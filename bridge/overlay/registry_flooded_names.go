@@ -6,44 +6,6 @@ import "slices"
 // the lower broker id: who has the same bulletins comes to the same answer (D4). The
 // others are refused.
 
-// claim returns since when this broker advertises a robot, which is from now on if
-// it did not.
-func (b *flooded) claim(name string) Instant {
-	since, known := b.claimed[name]
-	if !known {
-		since = max(b.now, 1)
-		b.claimed[name] = since
-		b.record(&ClaimRecord{Robot: name, Since: since})
-	}
-	return since
-}
-
-func (b *flooded) disclaim(name string) {
-	delete(b.claimed, name)
-	b.record(&ClaimRecord{Robot: name})
-}
-
-func (b *flooded) restore(r *ClaimRecord) {
-	if r.Since > 0 {
-		b.claimed[r.Robot] = r.Since
-	} else {
-		delete(b.claimed, r.Robot)
-	}
-}
-
-// forgetClaims gives up those of an earlier life to robots that this broker has not
-// advertised for the session time.
-func (b *flooded) forgetClaims() {
-	if len(b.claimed) == len(b.robots[b.cfg.ID]) || b.now-b.began < Instant(b.cfg.Inbox.Keep) {
-		return
-	}
-	for _, name := range sortedKeys(b.claimed) {
-		if b.robots[b.cfg.ID][name] == nil {
-			b.disclaim(name)
-		}
-	}
-}
-
 // holdAll gives names to brokers, and has clients and the source here hear of what
 // has changed. They are those of one broker's bulletin that have.
 func (b *flooded) holdAll(names map[string]bool, of BrokerID) {

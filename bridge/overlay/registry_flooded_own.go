@@ -68,7 +68,7 @@ func (b *flooded) changedRobots(m *BulletinMessage) {
 	all := b.source.registration(true).Robots
 	for _, a := range all {
 		stays[a.Robot] = true
-		one := &robot{name: a.Robot, world: a.World, devices: a.Devices, bounds: a.Bounds, claimed: b.claim(a.Robot)}
+		one := &robot{name: a.Robot, world: a.World, devices: a.Devices, bounds: a.Bounds, claimed: a.Claimed}
 		if old := b.robots[b.cfg.ID][a.Robot]; old == nil || !old.matchesAs(one) || old.claimed != one.claimed {
 			b.advertise(b.cfg.ID, one)
 			touched[a.Robot] = true
@@ -78,7 +78,6 @@ func (b *flooded) changedRobots(m *BulletinMessage) {
 	m.Withdrawn = without(b.robots[b.cfg.ID], stays)
 	for _, name := range m.Withdrawn {
 		b.withdraw(b.cfg.ID, name)
-		b.disclaim(name)
 		touched[name] = true
 	}
 	b.holdAll(touched, b.cfg.ID)

@@ -14,7 +14,7 @@ func (b *Broker) restore(records []Record) {
 		case *StampRecord:
 			b.source.stamp = max(b.source.stamp, r.Stamp)
 		case *ClaimRecord:
-			b.registry.restore(r)
+			b.source.restoreClaim(r)
 		case *SessionRecord:
 			s := b.edge.sessions[r.Client]
 			if s == nil {
@@ -195,6 +195,7 @@ func (b *Broker) start(in *Start) {
 	b.settle()
 	b.source.goOn = in.Robots
 	b.source.ownWhole = b.source.ownVersion()
+	b.source.startClaims()
 	b.period = b.now + Instant(b.cfg.Heartbeat)
 	known := b.source.stamp
 	if known == 0 || lost {

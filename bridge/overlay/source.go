@@ -19,9 +19,11 @@ type source struct {
 	homes   map[Key]*entry    // the newest of each session, by its key without stamp
 
 	robots   robots
-	refusals uint64  // version of the registry's word on this broker's robots
-	hasten   bool    // the registry is to be told at the end of this step
-	hastenAt Instant // or of one after this, if robots are many
+	claimed  map[string]Instant // since when this broker reads robots, over its restarts; negative: until when it did
+	began    Instant            // this life
+	refusals uint64             // version of the registry's word on this broker's robots
+	hasten   bool               // the registry is to be told at the end of this step
+	hastenAt Instant            // or of one after this, if robots are many
 
 	own      roster  // of this broker's robots
 	ownWhole uint64  // versions before it are not told as differences

@@ -201,7 +201,7 @@ func (b *source) registration(whole bool) *Register {
 	if whole {
 		for _, name := range b.robots.names {
 			r := b.robots.named[name]
-			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Refused: r.refused})
+			m.Robots = append(m.Robots, Advertisement{Robot: r.name, World: r.world, Devices: r.devices, Bounds: r.bounds, Refused: r.refused, Claimed: b.claimed[name]})
 		}
 	}
 	return m
@@ -272,6 +272,7 @@ func (b *source) robot(name string) *robot {
 		at, _ := slices.BinarySearch(b.robots.names, name)
 		b.robots.names = slices.Insert(b.robots.names, at, name)
 		b.robots.version++
+		b.claim(name)
 		b.advertised()
 		b.appear(r)
 	}
@@ -295,6 +296,7 @@ func (b *source) withdraw(in *Withdraw) {
 	at, _ := slices.BinarySearch(b.robots.names, in.Robot)
 	b.robots.names = slices.Delete(b.robots.names, at, at+1)
 	b.robots.version++
+	b.disclaim(in.Robot)
 	b.advertised()
 	b.disappear(r)
 }

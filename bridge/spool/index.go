@@ -64,7 +64,7 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 		x.stamp, x.stampDirty = r.Stamp, true
 	case *overlay.ClaimRecord:
 		var stands overlay.Record
-		if r.Since > 0 {
+		if r.Since != 0 {
 			stands = r
 		}
 		x.put(bucketClaims, []byte(r.Robot), stands)

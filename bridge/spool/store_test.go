@@ -191,7 +191,8 @@ func TestOlderVersion(t *testing.T) {
 	}
 }
 
-// TestClaims: a claim stands until it is given up, in tails and in the database.
+// TestClaims: a claim stands until it is forgotten, in tails and in the database. So
+// does one that has ended.
 func TestClaims(t *testing.T) {
 	dir := t.TempDir()
 	claims := func(s *Store) (all []overlay.Record) {
@@ -210,11 +211,12 @@ func TestClaims(t *testing.T) {
 	if diff := cmp.Diff([]overlay.Record{first, second}, claims(s)); diff != "" {
 		t.Error(diff)
 	}
-	s.Append([]overlay.Record{&overlay.ClaimRecord{Robot: "r0"}})
+	ended := &overlay.ClaimRecord{Robot: "r1", Since: -7}
+	s.Append([]overlay.Record{&overlay.ClaimRecord{Robot: "r0"}, ended})
 	s.Close()
 	s = open(t, dir)
 	defer s.Close()
-	if diff := cmp.Diff([]overlay.Record{second}, claims(s)); diff != "" {
+	if diff := cmp.Diff([]overlay.Record{ended}, claims(s)); diff != "" {
 		t.Error(diff)
 	}
 }

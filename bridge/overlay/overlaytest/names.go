@@ -42,7 +42,7 @@ func (c *cluster) claim(i int, r *overlay.ClaimRecord) {
 	if c.claims[i] == nil {
 		c.claims[i] = map[string]overlay.Instant{}
 	}
-	if c.claims[i][r.Robot] = r.Since; r.Since == 0 {
+	if c.claims[i][r.Robot] = r.Since; r.Since <= 0 {
 		delete(c.claims[i], r.Robot)
 	}
 }

@@ -224,7 +224,7 @@ func TestHardSeeds(t *testing.T) {
 		{Config{Kind: Faults}, []uint64{700, 891, 909, 985, 991, 2182, 2245, 9373, 10878, 11207, 15377, 17637, 20041, 22684, 22861, 33767, 36785}},
 		{Config{Kind: Absent}, []uint64{2433, 13730}},
 		{Config{Kind: Amnesia}, []uint64{3887, 19221, 20129}},
-		{Config{Kind: OldStore}, []uint64{1152, 1663, 2137, 5943, 8331, 9653, 10425, 17286, 19380, 21852, 22985, 35999, 44228, 46815, 49825}},
+		{Config{Kind: OldStore}, []uint64{1152, 1663, 2137, 5943, 8331, 9653, 10425, 17286, 19380, 21264, 21852, 22985, 35999, 44228, 46815, 49825}},
 		{Config{Kind: NoFaults, Every: true}, []uint64{11, 107, 4065}},
 		{Config{Kind: Faults, Every: true}, []uint64{71, 12125, 15263, 19415, 19980}},
 		{Config{Kind: Amnesia, Every: true}, []uint64{226, 2318, 12131}},
