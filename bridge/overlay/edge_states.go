@@ -15,6 +15,7 @@ type farState struct {
 	over   uint64 // the number by which the client was told that it is false, while it is true for the source broker; 0: it was not
 	by     string // the source word of the edge's key that has this number
 	unsure bool   // whether the client has had that number is not known
+	again  bool   // it was given again, and told so
 	at     uint64 // the attachment under which the client was told so
 }
 
@@ -25,6 +26,11 @@ func (st *farState) due(away, out bool) bool {
 		return st.over == 0 || st.unsure
 	}
 	return !away && !out && st.over != 0
+}
+
+// alike reports whether a state is the same as another one, given again.
+func (st *farState) alike(other *farState) bool {
+	return st != nil && st.source == other.source && st.reading.Interface == other.reading.Interface && st.reading.Time == other.reading.Time
 }
 
 // farStates are those of a session, by subscription and robot.
@@ -90,13 +96,14 @@ func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Mat
 		if !fresh && st.over != 0 {
 			return false
 		}
-		again := fresh && st != nil && st.source == source && (st.over == 0 || st.unsure) && !s.mayBeOver(st) && st.reading.Interface == r.Interface && st.reading.Time == r.Time
 		now := &farState{trueState: trueState{r, n.Values, seq}, source: source, at: s.epoch.Attachment}
-		if again {
+		now.again = fresh && st.alike(now)
+		had := now.again && (st.over == 0 || st.unsure) && !s.mayBeOver(st)
+		if had {
 			now.over, now.by, now.unsure = st.over, st.by, st.unsure
 		}
 		s.states.put(n.ID, r.Robot, now)
-		return !again
+		return !had
 	}
 	if st == nil {
 		return true
@@ -107,12 +114,10 @@ func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Mat
 }
 
 // mayBeOver reports whether the client may have been told that a true state is false
-// by an edge that does not know it: one that has begun again since, or is dead. Of what
-// the client had not had when it said hello here, it was told nothing since elsewhere.
-func (s *session) mayBeOver(st *farState) bool {
-	in := s.follower(st.source)
-	return s.blind && (in == nil || st.seq <= in.resumed)
-}
+// by an edge that does not know it: one that has begun again since, or is dead. What has
+// come here since the hello it may have had before, and dropped. Only what was given
+// again counts.
+func (s *session) mayBeOver(st *farState) bool { return s.blind && !st.again }
 
 // settleStates sees that a client is told what its source broker cannot tell:
 // that states are false which were true of robots whose broker is out of reach,
@@ -241,24 +246,30 @@ func (s *session) unsent(source BrokerID) bool {
 // if the client was told in its place that it is false, or may have been: what
 // it was told at an edge that is dead nobody knows.
 func (b *edge) askAgain(s *session, v *roster, robot string) {
+	in := s.follower(v.broker)
+	if in == nil {
+		return
+	}
 	var all []StateAgain
 	for id, of := range s.states { // a list to be sorted: order decides nothing
 		if st := of[robot]; st != nil && st.over != 0 && st.source == v.broker {
-			all = append(all, StateAgain{Robot: robot, ID: id, Seq: st.seq})
+			again := StateAgain{Key: in.key, Robot: robot, ID: id, Seq: st.seq}
+			if in.far != nil {
+				again.Seq = in.buf.last // an edge before may have passed it over in what has come
+			}
+			all = append(all, again)
 		}
 	}
 	slices.SortFunc(all, func(x, y StateAgain) int { return cmp.Compare(x.ID, y.ID) })
 	doubt := s.blind && (s.roamed || s.before || v.broker != b.cfg.ID) // nobody else tells in the place of the broker where a client is
 	if doubt && s.anySub(func(sub *sub) bool { return sub.Trigger == protocol.TriggerChange }) {
 		b.stats.Doubted++
-		all = []StateAgain{{Robot: robot}}
+		all = []StateAgain{{Key: in.key, Robot: robot}}
 	}
-	in := s.follower(v.broker)
-	if len(all) == 0 || in == nil {
+	if len(all) == 0 {
 		return
 	}
 	for _, again := range all {
-		again.Key = in.key
 		if v.broker == b.cfg.ID {
 			b.source.onAgain(&again)
 		} else {
@@ -274,10 +285,20 @@ func (b *edge) askAgain(s *session, v *roster, robot string) {
 
 // askFor asks until there is an answer.
 func (b *edge) askFor(v *roster, again StateAgain) {
-	if !slices.Contains(v.again, again) {
+	at := slices.IndexFunc(v.again, func(a StateAgain) bool {
+		seq := a.Seq
+		a.Seq = again.Seq
+		return a == again && seq <= again.Seq
+	})
+	switch {
+	case at < 0:
 		v.again = append(v.again, again)
-		v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
+	case v.again[at] == again:
+		return
+	default:
+		v.again[at] = again
 	}
+	v.asked, v.ask = max(v.asked+1, uint64(max(b.now, 0))), true
 }
 
 // askAll does so for all of a source broker's robots that are up, if the client's

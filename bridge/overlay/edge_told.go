@@ -265,10 +265,10 @@ func (b *edge) takeStates(s *session, m *Told) {
 		}
 		st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, at: m.Attachment}
 		if old := s.states[h.ID][h.Reading.Robot]; old != nil && old.at > m.Attachment {
-			if old.at < s.epoch.Attachment || old.source != h.Source || old.seq != h.Seq || old.over != 0 {
+			if h.Over == 0 || old.over != 0 || old.again || old.at < s.epoch.Attachment || !old.alike(st) {
 				continue
 			}
-			st.at = old.at // it has come here since, and the client may have dropped it
+			st.seq, st.at = old.seq, old.at // it has come here since, and the client may have dropped it
 		}
 		s.hadOver(st)
 		s.states.put(h.ID, h.Reading.Robot, st)
@@ -280,14 +280,26 @@ func (m *Told) covers(id BrokerID) bool {
 	return m.Whole || slices.ContainsFunc(m.Seen, func(x SeenSource) bool { return x.Broker == id })
 }
 
-// takeTold replaces what is known of the source brokers that are awaited.
+// knownAt returns under which attachment the client was told what m says of a source
+// broker's robots: an edge that awaits that itself has it from before.
+func (m *Told) knownAt(id BrokerID) uint64 {
+	for _, x := range m.Awaited {
+		if x.Broker == id {
+			return x.At
+		}
+	}
+	return m.Attachment
+}
+
+// takeTold replaces what is known of the source brokers that are awaited, unless it is of
+// a newer attachment.
 func (b *edge) takeTold(s *session, m *Told, last bool) {
 	awaited := func(id BrokerID) bool {
 		_, is := s.awaits[id]
-		return (is || !s.follows(b, id)) && m.Attachment >= s.toldAt[id]
+		return (is || !s.follows(b, id)) && m.knownAt(id) >= s.toldAt[id]
 	}
 	for _, robot := range sortedKeys(s.away) {
-		if source := s.away[robot]; awaited(source) && m.covers(source) && !s.listed {
+		if source := s.away[robot]; awaited(source) && (m.covers(source) || m.knownAt(source) > s.toldAt[source]) && !s.listed {
 			delete(s.away, robot)
 			b.recordTold(s, source, 0, robot, false)
 		}
@@ -304,7 +316,7 @@ func (b *edge) takeTold(s *session, m *Told, last bool) {
 		s.noteTold(x.Broker, m.Attachment)
 	}
 	for _, x := range m.Awaited {
-		if before := s.upTo[x.Broker]; awaited(x.Broker) && (before == 0 || x.Version < before) {
+		if before := s.upTo[x.Broker]; awaited(x.Broker) && (before == 0 || x.Version < before || x.At > s.toldAt[x.Broker]) {
 			b.recordTold(s, x.Broker, x.Version, "", false)
 			s.noteTold(x.Broker, x.At)
 		}

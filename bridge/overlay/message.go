@@ -381,10 +381,10 @@ type Watch struct {
 }
 
 // StateAgain asks for what is true of a robot, for a key's subscription to
-// changes: its client was told that it is false, after it had been given as true
-// with the number Seq. Without an ID: all that is true. With Since: for all that the
-// subscription is told at first, if it has begun after the source broker has heard
-// of it.
+// changes: its client was told that it is false, and of what was given up to the
+// number Seq nothing has told it that it is true again. Without an ID: all that is
+// true. With Since: for all that the subscription is told at first, if it has begun
+// after the source broker has heard of it.
 type StateAgain struct {
 	Key   Key
 	Robot string

@@ -211,7 +211,7 @@ func (b *source) giveAgain(e *entry, again *StateAgain) {
 	yes := true
 	for _, id := range sortedKeys(e.trues) {
 		st := e.trues[id][again.Robot]
-		if st == nil || again.ID != "" && (id != again.ID || st.seq != again.Seq) { // it has been false since
+		if st == nil || again.ID != "" && (id != again.ID || st.seq > again.Seq) { // or it is under way
 			continue
 		}
 		r := *st.reading

@@ -225,12 +225,13 @@ func TestHardSeeds(t *testing.T) {
 		{Config{Kind: Absent}, []uint64{2433, 13730}},
 		{Config{Kind: Amnesia}, []uint64{3887, 19221, 20129}},
 		{Config{Kind: OldStore}, []uint64{1152, 1663, 2137, 5943, 8331, 9653, 10425, 17286, 19380, 21264, 21852, 22985, 35999, 44228, 46815, 49825}},
-		{Config{Kind: NoFaults, Every: true}, []uint64{11, 107, 4065}},
+		{Config{Kind: NoFaults, Every: true}, []uint64{11, 107, 4065, 25370}},
 		{Config{Kind: Faults, Every: true}, []uint64{71, 12125, 15263, 19415, 19980}},
 		{Config{Kind: Amnesia, Every: true}, []uint64{226, 2318, 12131}},
 		{Config{Kind: OldStore, Every: true}, []uint64{13114, 15587}},
 		{Config{Kind: Absent, Every: true}, []uint64{9382}},
 		{Config{Kind: Anew}, []uint64{16021, 20374}},
+		{Config{Kind: Anew, Every: true}, []uint64{24474}},
 		{Config{Kind: Mobile}, []uint64{14541, 18182, 18776, 19277}},
 	} {
 		for _, seed := range hard.seeds {

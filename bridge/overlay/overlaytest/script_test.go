@@ -31,6 +31,7 @@ type script struct {
 //	network 4 b1 every                            with a registry at every broker: bulletins are told, too
 //	attach c b6 | detach c | roam c b1            a client; roam is both
 //	move c b1                                     with the old connection until the new one is welcome
+//	take c                                        it takes what has come over the connection in use
 //	forget c                                      the program starts anew
 //	save c | resume c                             it notes its numbers, and starts anew with those
 //	double c b3 2                                 another process says hello with c's id and that attachment
@@ -154,6 +155,12 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 				p.nums[word] = uint64(number(3))
 				s.lost[p.key(word).Source] = true
 			}
+		}
+	case "take":
+		for p := s.client(f[1]); len(p.queue) > 0; {
+			m := p.queue[0]
+			p.queue = p.queue[1:]
+			p.take(m)
 		}
 	case "silent":
 		s.client(f[1]).silent = true
