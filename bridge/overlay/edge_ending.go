@@ -20,7 +20,6 @@ func (b *edge) endFar(in *inbox, stamp Stamp) {
 		return
 	}
 	b.endHere(in)
-	s.states.renumber(in.key.Source)
 	in.next = stamp
 	b.nextRevision(s)
 	b.recordSession(s)

@@ -268,7 +268,7 @@ func (b *edge) deliver(in *inbox, it Item) {
 		buf.last = it.To
 	default:
 		names := in.members.liveThere(it.Names, it.Set)
-		names = in.session.judge(in.key.Source, it.From, it.Reading, names)
+		names = in.session.judge(in.key, it.From, it.Reading, names)
 		if len(names) == 0 {
 			b.stats.Passed++
 			buf.last = it.To

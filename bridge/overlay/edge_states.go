@@ -12,6 +12,7 @@ import (
 type farState struct {
 	trueState
 	source BrokerID
+	stamp  Stamp  // of the key whose number it has
 	over   uint64 // the number by which the client was told that it is false, while it is true for the source broker; 0: it was not
 	by     string // the source word of the edge's key that has this number
 	unsure bool   // whether the client has had that number is not known
@@ -52,25 +53,14 @@ func (t farStates) remove(id, robot string) {
 	}
 }
 
-// renumber says that what a source broker gives from now on has other numbers.
-func (t farStates) renumber(source BrokerID) {
-	for _, of := range t { // each by itself: order decides nothing
-		for _, st := range of {
-			if st.source == source {
-				st.seq = 0
-			}
-		}
-	}
-}
-
 // judge leaves out states that are what the client was told already: false, told
 // here in its source broker's place; and true, given again by that broker.
-func (s *session) judge(source BrokerID, seq uint64, r *Reading, names []protocol.Matched) []protocol.Matched {
+func (s *session) judge(k Key, seq uint64, r *Reading, names []protocol.Matched) []protocol.Matched {
 	var kept []protocol.Matched
 	all := true
 	for i := range names {
 		n := &names[i]
-		if n.State == nil || s.tells(source, seq, r, n) {
+		if n.State == nil || s.tells(k, seq, r, n) {
 			if !all {
 				kept = append(kept, *n)
 			}
@@ -87,16 +77,16 @@ func (s *session) judge(source BrokerID, seq uint64, r *Reading, names []protoco
 }
 
 // tells takes a state that comes in its turn, and reports whether it is news to the
-// client. A true one that has come to an edge before the client may have had, and drops
-// it then: if it was told since that it is false, what is given again tells it.
-func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Matched) bool {
+// client. One that has come to an edge before the client may have had, and drops it
+// then: if it was told since that it is false, what is given again tells it.
+func (s *session) tells(k Key, seq uint64, r *Reading, n *protocol.Matched) bool {
 	st := s.states[n.ID][r.Robot]
-	fresh := st == nil || st.source != source || seq > st.seq
+	fresh := st == nil || st.source != k.Source || st.stamp != k.Stamp || seq > st.seq
+	if !fresh && st.over != 0 {
+		return false
+	}
 	if *n.State {
-		if !fresh && st.over != 0 {
-			return false
-		}
-		now := &farState{trueState: trueState{r, n.Values, seq}, source: source, at: s.epoch.Attachment}
+		now := &farState{trueState: trueState{r, n.Values, seq}, source: k.Source, stamp: k.Stamp, at: s.epoch.Attachment}
 		now.again = fresh && st.alike(now)
 		had := now.again && (st.over == 0 || st.unsure) && !s.mayBeOver(st)
 		if had {
@@ -110,7 +100,7 @@ func (s *session) tells(source BrokerID, seq uint64, r *Reading, n *protocol.Mat
 	}
 	s.states.remove(n.ID, r.Robot)
 	in := s.inboxOf(st.by)
-	return !fresh || st.over == 0 || in == nil || in.buf.num < st.over // the client may not have had it
+	return st.over == 0 || in == nil || in.buf.num < st.over // the client may not have had it
 }
 
 // mayBeOver reports whether the client may have been told that a true state is false
@@ -166,7 +156,7 @@ func (b *edge) settleStates(s *session) {
 // own follows from.
 func (b *edge) stillTrue(s *session, st *farState, id string) bool {
 	return s.local != nil && slices.ContainsFunc(b.source.statesOf(s.local.key), func(h HeldState) bool {
-		return h.ID == id && h.Reading.Robot == st.reading.Robot && h.Seq == st.seq
+		return h.ID == id && h.Reading.Robot == st.reading.Robot && h.Stamp == st.stamp && h.Seq == st.seq
 	})
 }
 
@@ -230,7 +220,7 @@ func (s *session) hadOver(st *farState) {
 	}
 	by, in := s.inboxOf(st.by), s.follower(st.source)
 	st.unsure = by == nil || by.resumed < st.over
-	if !st.unsure && in != nil && in.resumed < st.seq && st.seq <= in.buf.last {
+	if !st.unsure && in != nil && in.key.Stamp == st.stamp && in.resumed < st.seq && st.seq <= in.buf.last {
 		st.over, st.by = 0, ""
 	}
 }

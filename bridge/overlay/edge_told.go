@@ -207,7 +207,7 @@ func (b *edge) handTold(s *session) {
 	for _, id := range sortedKeys(s.states) {
 		for _, robot := range sortedKeys(s.states[id]) {
 			if st := s.states[id][robot]; st.source != b.cfg.ID || st.over != 0 {
-				m.States = append(m.States, HeldState{id, st.source, st.seq, st.reading, st.values, st.over, st.by})
+				m.States = append(m.States, HeldState{id, st.source, st.stamp, st.seq, st.reading, st.values, st.over, st.by})
 			}
 		}
 	}
@@ -263,12 +263,12 @@ func (b *edge) takeStates(s *session, m *Told) {
 		if h.Reading == nil || sub == nil || sub.since.Attachment > m.Attachment { // it was told to one that has ended
 			continue
 		}
-		st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, over: h.Over, by: h.By, at: m.Attachment}
+		st := &farState{trueState: trueState{h.Reading, h.Values, h.Seq}, source: h.Source, stamp: h.Stamp, over: h.Over, by: h.By, at: m.Attachment}
 		if old := s.states[h.ID][h.Reading.Robot]; old != nil && old.at > m.Attachment {
 			if h.Over == 0 || old.over != 0 || old.again || old.at < s.epoch.Attachment || !old.alike(st) {
 				continue
 			}
-			st.seq, st.at = old.seq, old.at // it has come here since, and the client may have dropped it
+			st.stamp, st.seq, st.at = old.stamp, old.seq, old.at // it has come here since, and the client may have dropped it
 		}
 		s.hadOver(st)
 		s.states.put(h.ID, h.Reading.Robot, st)

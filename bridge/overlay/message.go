@@ -446,6 +446,7 @@ type Begun struct {
 type HeldState struct {
 	ID      string
 	Source  BrokerID
+	Stamp   Stamp // of the key whose number Seq is
 	Seq     uint64
 	Reading *Reading
 	Values  []byte

@@ -199,7 +199,7 @@ func (b *source) statesOf(k Key) (all []HeldState) {
 	for _, id := range sortedKeys(e.trues) {
 		for _, robot := range sortedKeys(e.trues[id]) {
 			st := e.trues[id][robot]
-			all = append(all, HeldState{id, b.cfg.ID, st.seq, st.reading, st.values, 0, ""})
+			all = append(all, HeldState{id, b.cfg.ID, e.key.Stamp, st.seq, st.reading, st.values, 0, ""})
 		}
 	}
 	return all

@@ -42,6 +42,7 @@ type script struct {
 //	subscribe c id every | update … | unsubscribe c id
 //	changes c id every                            a subscription to changes
 //	publish b4 n                                  readings
+//	again b4                                      the last one once more, of the same time: its simulation stands still
 //	settle                                        all that is under way happens; tells it
 //	step n                                        only so many frames
 //	tick                                          time goes on, and what that has brokers send is on its way
@@ -192,6 +193,8 @@ func (s *script) do(t *testing.T, d *datadriven.TestData, f []string) {
 		for range number(2) {
 			s.publish(s.broker(f[1]))
 		}
+	case "again":
+		s.match(s.broker(f[1]), (*testedSet).test)
 	case "settle":
 		s.settle(1 << 30)
 	case "step":
