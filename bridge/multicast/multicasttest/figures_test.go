@@ -48,6 +48,15 @@ func TestAskedOnce(t *testing.T) {
 	}
 }
 
+// TestAskedOnceFar: also where an answer takes much longer than the least retry time,
+// as over a radio, or from a machine that is slow.
+func TestAskedOnceFar(t *testing.T) {
+	f := measured(t, Load{Members: 5, Bytes: 256, Rate: 1000, Messages: 8000, Loss: 0.01, Delay: 6 * time.Millisecond})
+	if f.Each() > 1.5 {
+		t.Errorf("%.2f NACKs for each loss", f.Each())
+	}
+}
+
 // TestDelays: repairs are quick.
 func TestDelays(t *testing.T) {
 	if testing.Short() {
