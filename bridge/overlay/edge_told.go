@@ -281,14 +281,18 @@ func (m *Told) covers(id BrokerID) bool {
 }
 
 // knownAt returns under which attachment the client was told what m says of a source
-// broker's robots: an edge that awaits that itself has it from before.
+// broker's robots: an edge that awaits that itself has it from before. 0: it says
+// nothing.
 func (m *Told) knownAt(id BrokerID) uint64 {
 	for _, x := range m.Awaited {
 		if x.Broker == id {
 			return x.At
 		}
 	}
-	return m.Attachment
+	if m.covers(id) {
+		return m.Attachment
+	}
+	return 0
 }
 
 // takeTold replaces what is known of the source brokers that are awaited, unless it is of
