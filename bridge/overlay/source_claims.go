@@ -1,5 +1,7 @@
 package overlay
 
+import "slices"
+
 // A broker stores which robots it reads, and since when. The older claim to a name counts
 // (D4). And a robot that it does not read any more when it begins again is away: nobody
 // else may remember it. For that, one that was withdrawn is remembered for the session
@@ -27,10 +29,13 @@ func (b *source) restoreClaim(r *ClaimRecord) {
 }
 
 // startClaims has the robots be away that this broker has read, until it reads them
-// again.
+// again. Those that go on in the place of another side's were never away.
 func (b *source) startClaims() {
 	b.began = b.now
 	for _, name := range sortedKeys(b.claimed) {
+		if slices.Contains(b.goOn, name) {
+			continue
+		}
 		gone := b.now
 		if since := b.claimed[name]; since < 0 {
 			gone = min(-since, b.now)
