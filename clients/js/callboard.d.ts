@@ -181,6 +181,8 @@ export interface Config {
    * stay as long as the current one lives; then the others, nearest first.
    */
   choose?(current: string, known: Broker[]): string[] | null | undefined;
+  /** Of a pair of brokers, of which one takes over: has a second connection listen at the side that it does not hang on. Default yes. */
+  sides?: boolean;
   /** Speaks CBOR: numbers that are not finite come as themselves, not as null. Default JSON. */
   cbor?: boolean;
   /** ms for each connecting, and for the wait for welcome. Default 10,000. */

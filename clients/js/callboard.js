@@ -25,7 +25,7 @@ import { Session } from "./session.js";
 export { CallboardError, brokerURL };
 
 const defaults = {
-  client: "", anonymous: false, token: "", resume: null, store: null, choose: null, cbor: false,
+  client: "", anonymous: false, token: "", resume: null, store: null, choose: null, sides: true, cbor: false,
   connectTimeout: 10_000, backoff: [100, 5000], ackCount: 64, ackBytes: 256 << 10, ackDelay: 100,
   queueCount: 1 << 16, queueBytes: 64 << 20,
 };

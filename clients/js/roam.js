@@ -210,7 +210,7 @@ export class Roamer {
     this.#last = connection.url;
     const { welcome } = this.#session;
     this.#roster.welcome(connection.url, welcome);
-    this.#listener.attached(connection.url, welcome);
+    if (this.#config.sides) this.#listener.attached(connection.url, welcome);
     this.#watchOver(connection, Math.max(leastSilence, missedHeartbeats * welcome.heartbeat * 1000));
     this.#status({ name: "attached", broker: welcome.broker, url: connection.url, resumed });
     a.move?.resolve();

@@ -368,7 +368,7 @@ func (b *broker) hello(conn *websocket.Conn, data []byte) *session {
 	welcome := protocol.Welcome{Op: protocol.OpWelcome, Broker: "fake", Client: m.Client, Session: s.id, Attachment: s.attachment, Heartbeat: b.heartbeat, Window: 1024,
 		Brokers: []protocol.BrokerURL{{ID: "fake", URL: b.server.URL}}}
 	if b.standby != nil {
-		welcome.Sides = []protocol.SideURL{{URL: b.server.URL}, {URL: b.server.URL}}
+		welcome.Sides = []protocol.SideURL{{URL: b.server.URL}, {URL: "ws://127.0.0.1:9/ws"}} // the page must not go there
 	}
 	s.send(welcome)
 	for _, sub := range m.Subscriptions {

@@ -33,7 +33,7 @@ const networkPeriod = 600; // ms between looks at the list of brokers, if there 
 
 async function start() {
   const brokers = [besidePage(document.baseURI)];
-  const config = { brokers, choose: () => brokers, backoff: [250, 5000] }; // a page speaks with the broker that it is from
+  const config = { brokers, choose: () => brokers, sides: false, backoff: [250, 5000] }; // a page speaks with the broker that it is from
   const client = new Client({ ...config, store: await openStore() }); // the user's subscriptions and commands
   const viewer = new Client({ ...config, anonymous: true }); // what the map shows: no flood of notifications stands before it
   const theme = new Theme();
