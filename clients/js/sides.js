@@ -93,15 +93,16 @@ export class Listener {
   async #listen(url, signal) {
     const { connection } = await race([url], this.#dial, signal, this.#config.connectTimeout);
     if (!connection) return;
+    const stop = () => connection.end(unavailable("it was given up"));
+    signal.addEventListener("abort", stop);
     await new Promise((resolve) => {
       connection.ended = resolve;
-      const stop = () => connection.end(unavailable("it was given up"));
       if (signal.aborted || connection.over) return resolve(stop());
-      signal.addEventListener("abort", stop, { once: true });
       connection.received = (data) => this.#heard(connection, data);
       connection.send(this.#hello(url));
     });
-    this.listening = false;
+    signal.removeEventListener("abort", stop);
+    if (!signal.aborted) this.listening = false;
   }
 
   #heard(connection, data) {
