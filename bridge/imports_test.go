@@ -73,8 +73,8 @@ var siblings = map[string]map[string]string{
 		"web":                "js",
 	},
 	"cmd": {
-		"callboard":       "callboard/bench",
-		"callboard/bench": "callboard/bench/network",
+		"callboard":       "callboard/bench callboard/bench/twins",
+		"callboard/bench": "callboard/bench/network callboard/bench/twins",
 	},
 	"player": {
 		"client":    "deadline iface",

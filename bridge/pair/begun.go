@@ -56,8 +56,8 @@ func (b *Begun) AppendBeside(records []overlay.Record, beside []byte) (batch uin
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b.ended {
-		return b.kept + 1 // which is never kept
+	if b.ended || p.stops() {
+		return p.m.Last().Index + 1 // which is never kept here
 	}
 	p.step(&standby.Append{Records: own, Beside: beside, Bytes: bytes})
 	return p.m.Last().Index

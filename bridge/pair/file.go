@@ -18,6 +18,7 @@ import (
 // stateFile is the small file of a side: one sector, written in place.
 type stateFile struct {
 	file   *os.File
+	sync   func(*os.File) error
 	stored standby.State
 }
 
@@ -27,7 +28,7 @@ func openState(dir string) (*stateFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stateFile{file: f}
+	s := &stateFile{file: f, sync: syncData}
 	if err := s.read(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w; what this side has given its voice to is not known any more: if the other side has all, delete the whole directory, and this side gets it anew", path, err)
@@ -53,7 +54,7 @@ func (s *stateFile) save(state standby.State) error {
 	if _, err := s.file.WriteAt(format.State(state), 0); err != nil {
 		return err
 	}
-	return syncData(s.file)
+	return s.sync(s.file)
 }
 
 func (s *stateFile) Close() error { return s.file.Close() }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,7 +85,12 @@ type Pair struct {
 	told    Status
 	changed chan struct{} // closed when told changes
 	copying copying
-	outer   string // where clients find this side, as the other side says
+	outs    []standby.Output // that are to be carried out
+	saving  bool             // they wait for a Save
+	signed  overlay.Instant  // when this side last said that it lives meanwhile
+	stood   uint64           // how often this side had stood still when it last asked what that has missed
+	life    uint64           // of this process
+	outer   string           // where clients find this side, as the other side says
 	failed  bool
 }
 
@@ -121,6 +127,7 @@ func New(c Config) (*Pair, error) {
 		return nil, err
 	}
 	life, err := nextLife(c.Dir, uint64(c.Clock.Micro()))
+	p.life = life
 	if err == nil {
 		p.key, err = openKey(c.Dir, c.Side)
 	}
@@ -156,6 +163,7 @@ func (p *Pair) now() overlay.Instant { return overlay.Instant(p.cfg.Clock.Micro(
 // Run runs the side until ctx ends. An error says that it cannot store how it
 // stands any more, or take connections: then it has stopped.
 func (p *Pair) Run(ctx context.Context) error {
+	hasten()
 	all, running := errgroup.WithContext(ctx)
 	all.Go(func() error {
 		select {
@@ -200,18 +208,63 @@ func (p *Pair) step(in standby.Input) {
 		return
 	}
 	p.m.Step(p.now(), in)
-	for _, o := range p.m.Outputs() {
+	p.outs = append(p.outs, p.m.Outputs()...)
+	p.carryOut()
+}
+
+// carryOut does what the rules have said, in order, up to what waits for a Save.
+func (p *Pair) carryOut() {
+	for len(p.outs) > 0 && !p.saving && !p.failed {
+		o := p.outs[0]
+		p.outs = p.outs[1:]
 		if err := p.do(o); err != nil {
 			p.fail(err)
-			return
 		}
 	}
+	if p.saving || p.failed {
+		return
+	}
+	p.outs = nil
 	if b := p.begun; b != nil {
 		b.released(p.m.Released(), p.m.Full())
 	}
 	if now := p.status(); now != p.told {
 		p.tell(now)
 	}
+}
+
+// save stores how this side stands. Meanwhile what is behind that waits, but not who
+// has something to hand in: a disk may take its time.
+func (p *Pair) save(state standby.State) {
+	err := p.state.save(state)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.saving = false
+	switch {
+	case p.failed:
+	case err != nil:
+		p.fail(fmt.Errorf("pair: how this side stands cannot be stored: %w", err))
+	default:
+		p.carryOut()
+	}
+}
+
+// signs says that this side lives while it stores how it stands: its beats wait for that.
+func (p *Pair) signs() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.saving && now-p.signed >= overlay.Instant(p.cfg.Heartbeat.Microseconds()) {
+		p.signed = now
+		for _, line := range []standby.Line{standby.Inner, standby.Outer} {
+			p.toOther(&standby.ToOther{Line: line, Message: &standby.Ask{Life: p.life}})
+		}
+	}
+}
+
+// stops reports whether this side is to stop, and what stands before that is not done.
+func (p *Pair) stops() bool {
+	return slices.ContainsFunc(p.outs, func(o standby.Output) bool { _, is := o.(*standby.Stop); return is })
 }
 
 // fail ends this side: what it cannot store it must not tell.
@@ -234,11 +287,14 @@ func (p *Pair) input(in standby.Input) {
 func (p *Pair) do(o standby.Output) error {
 	switch o := o.(type) {
 	case *standby.Save:
-		if err := p.state.save(o.State); err != nil {
-			return fmt.Errorf("pair: how this side stands cannot be stored: %w", err)
-		}
+		p.saving = true
+		go p.save(o.State)
 	case *standby.ToOther:
 		p.toOther(o)
+		if _, beat := o.Message.(*standby.Beat); beat && p.stood != p.m.Stats().StoodStill { // the answer has its echo: this side is fresh at once
+			p.stood = p.m.Stats().StoodStill
+			p.toOther(&standby.ToOther{Line: standby.Inner, Message: &standby.Ask{Life: p.life}})
+		}
 	case *standby.ToWitness:
 		p.witness.put(encoded(o.Message))
 	case *standby.Write:

@@ -3,11 +3,14 @@ package pair
 import (
 	"bufio"
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"callboard/bridge/spool"
 	"callboard/bridge/standby"
 )
 
@@ -146,3 +149,56 @@ func TestQueue(t *testing.T) {
 	<-done
 	<-done
 }
+
+// TestSaveWaits: while a side stores how it stands, nothing behind that is done, and
+// nobody who has something to hand in waits.
+func TestSaveWaits(t *testing.T) {
+	dir := t.TempDir()
+	store, err := spool.Open(spool.Config{Dir: dir, Broker: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	role := begins{make(chan *Begun, 1)}
+	p, err := New(Config{ID: "p", Dir: dir, Store: store, Restored: store.Restored(), Inner: inner, OtherInner: "127.0.0.1:1", OtherOuter: "127.0.0.1:1", Heartbeat: time.Second, Role: role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	disk := make(chan error)
+	p.state.sync = func(*os.File) error { return <-disk }
+	if err := p.Lose(); err != nil {
+		t.Fatal(err)
+	}
+	p.input(&standby.Tick{})
+	select {
+	case <-role.begun:
+		t.Error("the side is active and has not stored that")
+	default:
+	}
+	disk <- nil
+	b := <-role.begun
+	if batch := b.Append(nil); batch < 2 {
+		t.Errorf("batch %d; expected one behind that which begins the term", batch)
+	}
+	go p.input(&standby.FromOther{Line: standby.Outer, Message: &standby.Beat{Life: 1, Number: 1, Status: standby.Status{Term: 1000}}})
+	disk <- nil // how it stands now
+	<-role.begun
+	if batch := b.Append(nil); batch <= store.Position().Number {
+		t.Errorf("a side that has stopped keeps batch %d", batch)
+	}
+}
+
+// begins is a Role that is told when it begins, and nil when it stops.
+type begins struct{ begun chan *Begun }
+
+func (r begins) Restore(uint64, standby.Batch) {}
+func (r begins) Replace(*spool.Snapshot)       {}
+func (r begins) Wanted(string)                 {}
+func (r begins) Begin(b *Begun)                { r.begun <- b }
+func (r begins) Stop()                         { r.begun <- nil }

@@ -16,19 +16,17 @@ func (p *Pair) turns(ctx context.Context) error {
 	go func() { // ends with its thread
 		defer close(done)
 		ahead()
-		ticks := time.NewTicker(p.cfg.Heartbeat / 4)
-		defer ticks.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticks.C:
+		for due := time.Now(); ctx.Err() == nil; {
+			if due = due.Add(p.cfg.Heartbeat / 4); time.Until(due) < 0 { // it stood still
+				due = time.Now()
 			}
+			sleep(time.Until(due))
 			p.drain()
 			if p.cfg.Witness == nil { // nobody tells whether the outer line lives: it is taken for well
 				p.input(&standby.OuterLives{})
 			}
 			p.input(&standby.Tick{})
+			p.signs()
 		}
 	}()
 	<-done

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"callboard/bridge/config"
 	"callboard/sim/simdriver"
@@ -30,7 +31,7 @@ const (
 )
 
 func (p *program) demo() command {
-	robots, brokers := count(), count()
+	robots, brokers, every := count(), count(), seconds()
 	return command{
 		name: "demo", summary: "the whole thing in one process: robots, a broker, the page",
 		about: `Simulates robots that drive about in a bundled world, serves them with Player's
@@ -49,13 +50,19 @@ With --adhoc each robot carries a broker, which reads it, and a program there th
 subscribes to all other robots. Brokers find each other by beacons, which reach as
 far as --range, the less often the farther; with --sight walls stop them. Links
 come and go as the robots wander. What is for a robot in another island waits until
-the islands meet; the page shows who waits for whom.`,
+the islands meet; the page shows who waits for whom.
+
+With --standby the broker has two sides, each a process of its own, and a third one
+is their witness. The active side is killed each --every, the other goes on, and a
+line tells what programs saw: how long until each had the next reading, and how many
+were lost or came twice. It ends with 1 if any was.`,
 		examples: []string{
 			"callboard demo",
 			"callboard demo --robots 20 --listen 127.0.0.1:0",
 			"callboard demo --world worlds/office.world",
 			"callboard demo --brokers 6 --roam",
 			"callboard demo --adhoc --robots 12 --range 5",
+			"callboard demo --standby",
 		},
 		flags: slices.Concat([]cli.Flag{
 			configFlag(),
@@ -68,12 +75,14 @@ the islands meet; the page shows who waits for whom.`,
 			&cli.BoolFlag{Name: "adhoc", Usage: "each robot carries a broker; they find each other by beacons"},
 			&cli.Float64Flag{Name: "range", Usage: "how far beacons and links reach, in `METRES`", Value: adhocRange},
 			&cli.BoolFlag{Name: "sight", Usage: "and only where no wall is between"},
+			&cli.BoolFlag{Name: "standby", Usage: "the broker has two sides; the active one is killed again and again"},
+			&cli.GenericFlag{Name: "every", Value: every, Usage: "kill it each `TIME` (default 10 s)"},
 		}, logFlags("warn")),
 		run: func(ctx context.Context, c *cli.Context) error {
 			if _, err := arguments(c, 0, 0, ""); err != nil {
 				return err
 			}
-			d := demo{p: p, c: c, brokers: brokers.v, robots: robots.v, roam: c.Bool("roam"), adhoc: c.Bool("adhoc"), registry: c.String("registry")}
+			d := demo{p: p, c: c, brokers: brokers.v, robots: robots.v, roam: c.Bool("roam"), adhoc: c.Bool("adhoc"), registry: c.String("registry"), standby: c.Bool("standby"), every: every.v}
 			if err := d.check(); err != nil {
 				return err
 			}
@@ -90,8 +99,10 @@ type demo struct {
 	robots   int // 0: as the world has
 	roam     bool
 	adhoc    bool
-	field    *field // of adhoc
-	registry string // the mode; "": the default
+	standby  bool
+	every    time.Duration // of standby: the active side is killed; 0: the default
+	field    *field        // of adhoc
+	registry string        // the mode; "": the default
 	logger   *slog.Logger
 }
 
@@ -104,6 +115,9 @@ func (d *demo) check() (err error) {
 		if err := d.checkAdhoc(); err != nil {
 			return err
 		}
+	}
+	if err := d.checkStandby(); err != nil {
+		return err
 	}
 	if d.brokers == 0 {
 		d.brokers = 1
@@ -149,6 +163,9 @@ func (d *demo) run(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if d.standby {
+		return d.runStandby(ctx, s, data)
 	}
 	if d.adhoc {
 		d.field = newField(s, d.c.Float64("range"), d.c.Bool("sight"))
