@@ -184,6 +184,7 @@ func (s *side) work(ctx context.Context) error {
 	if err := s.next.read(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
+	s.lookBehind()
 	asks := time.AfterFunc(askEach, func() { s.todo.put(s.askAgain) })
 	defer asks.Stop()
 	s.asks = asks
@@ -224,6 +225,7 @@ func (s *side) renew(ctx context.Context, with *spool.Snapshot) error {
 	}
 	l.node.Restore(with.Records)
 	s.next, s.at, s.term = l, with.At.Number, 0
+	defer s.lookBehind()
 	return l.read(context.WithoutCancel(ctx))
 }
 
@@ -231,6 +233,7 @@ func (s *side) renew(ctx context.Context, with *spool.Snapshot) error {
 func (s *side) begin(ctx context.Context, b *pair.Begun) error {
 	l := s.next
 	s.next = nil
+	s.behind.Store(0)
 	if l.robots != nil && !b.StoreLost {
 		l.sound = l.robots.Sound()
 	}
@@ -321,6 +324,8 @@ type Standing struct {
 	Index   uint64 `json:"index"`            // of the last batch that is stored
 	Waiting uint64 `json:"waiting"`          // batches whose outputs wait for the standby
 	Behind  int    `json:"robots_unaligned"` // of a standby: robots that would begin anew if it took over now
+	Given   bool   `json:"given"`            // its voice: it may not go on before the other side is heard
+	Claims  bool   `json:"claims"`           // it asks for the voices that it needs to go on
 	Witness string `json:"witness,omitempty"`
 	Answers bool   `json:"witness_answers,omitempty"`
 }
@@ -330,7 +335,7 @@ func (s *side) standing() any {
 	return &Standing{
 		Side: now.Side.String(), Active: now.Active, Term: uint64(now.Term), Stands: now.Stands.String(),
 		InStep: inStep(now), Other: s.otherURL(), Heard: now.Other, Index: now.Last.Index, Waiting: now.Waiting,
-		Behind:  int(s.behind.Load()),
+		Behind: int(s.behind.Load()), Given: now.Given, Claims: now.Claims,
 		Witness: s.config.Config.Standby.Witness, Answers: now.Witness,
 	}
 }

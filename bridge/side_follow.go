@@ -26,6 +26,7 @@ func (s *side) follow(b standby.Batch) {
 		if l.robots != nil {
 			l.robots.Forget()
 		}
+		s.lookBehind()
 	}
 	if len(b.Beside) == 0 || l.robots == nil {
 		return
@@ -53,11 +54,10 @@ func isSets(x shadow.Item) bool { _, is := x.(*shadow.Sets); return is }
 // askAgain asks the active for what is lacking.
 func (s *side) askAgain(context.Context) error {
 	s.asks.Reset(askEach)
+	s.lookBehind()
 	if s.next == nil || s.next.robots == nil || s.term == 0 {
-		s.behind.Store(0)
 		return nil
 	}
-	s.behind.Store(int64(s.next.robots.Behind()))
 	if !s.next.node.HasSets() {
 		s.want("")
 		return nil
@@ -66,6 +66,15 @@ func (s *side) askAgain(context.Context) error {
 		s.want(name)
 	}
 	return nil
+}
+
+// lookBehind counts the robots that do not follow the active.
+func (s *side) lookBehind() {
+	n := 0
+	if s.next != nil && s.next.robots != nil {
+		n = s.next.robots.Behind()
+	}
+	s.behind.Store(int64(n))
 }
 
 func (s *side) want(what string) {

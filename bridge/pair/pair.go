@@ -106,6 +106,8 @@ type Status struct {
 	Fresh   bool   // and has heard this one, in step
 	Serves  bool   // the other side is active
 	Witness bool   // the witness answers
+	Given   bool   // its voice is: it may not go on before the other side is heard
+	Claims  bool   // it asks for voices
 	Stats   standby.Stats
 }
 
@@ -374,6 +376,7 @@ func (p *Pair) Status() (Status, <-chan struct{}) {
 		s.Waiting = s.Last.Index - p.m.Released()
 	}
 	s.Other, s.Fresh, s.Serves, s.Witness = p.m.Hears(), p.m.Fresh(), p.m.OtherActive(), p.witness.isOpen()
+	s.Given, s.Claims = p.m.Given, p.m.Claims()
 	return s, p.changed
 }
 

@@ -214,10 +214,11 @@ func (r *Robots) Wants() (names []string) {
 	return names
 }
 
-// Behind counts the robots that are up, and with which this side could not go on.
+// Behind counts the robots with which this side could not go on as the active would,
+// also those that are away.
 func (r *Robots) Behind() (n int) {
 	r.each(func(one *robot) {
-		if one.session.devices != nil && !one.shadow.Sound() {
+		if !one.shadow.Sound() {
 			n++
 		}
 	})

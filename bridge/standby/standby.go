@@ -231,6 +231,9 @@ func (m *Machine) Hears() bool { return m.other.life != 0 && !m.gone() }
 // OtherActive reports whether the other side is heard of, and is active.
 func (m *Machine) OtherActive() bool { return m.Hears() && m.other.Active }
 
+// Claims reports whether this side asks for voices.
+func (m *Machine) Claims() bool { return m.claim != nil }
+
 // Fresh reports whether, since this side was started, stood still or joined, a beat
 // of its own has come back from the other side, in step.
 func (m *Machine) Fresh() bool { return m.fresh }

@@ -20,17 +20,18 @@ type Program struct {
 	ended  chan error
 	step   float64 // s of readings' time between two of a robot
 
-	mu     sync.Mutex
-	url    string
-	at     time.Time            // when it came there
-	first  time.Time            // the first notification since; zero: none
-	last   time.Time            // the newest notification
-	newest map[string]float64   // time of the newest reading, by robot
-	missed map[string][]missing // by robot
-	told   map[string]time.Time // when it was last told what has become of a robot
-	seqs   map[string]uint64    // by source
-	delays func(*callboard.Notification)
-	Counts Counts
+	mu      sync.Mutex
+	url     string
+	at      time.Time            // when it came there
+	first   time.Time            // the first notification since; zero: none
+	longest time.Duration        // between two since Mark
+	last    time.Time            // the newest notification
+	newest  map[string]float64   // time of the newest reading, by robot
+	missed  map[string][]missing // by robot
+	told    map[string]time.Time // when it was last told what has become of a robot
+	seqs    map[string]uint64    // by source
+	delays  func(*callboard.Notification)
+	Counts  Counts
 }
 
 // Counts are what a program has got.
@@ -102,7 +103,11 @@ func (p *Program) take(e callboard.Event) {
 }
 
 func (p *Program) notified(n *callboard.Notification) {
-	p.last = time.Now()
+	now := time.Now()
+	if !p.last.IsZero() {
+		p.longest = max(p.longest, now.Sub(p.last))
+	}
+	p.last = now
 	if p.first.IsZero() {
 		p.first = p.last
 	}
@@ -149,8 +154,22 @@ type missing struct {
 
 const explained = time.Second
 
-// GoesOn waits until a notification has come from a side, after a moment. It returns how long
-// after that the first one came.
+// Mark has Longest begin anew.
+func (p *Program) Mark() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.longest = 0
+}
+
+// Longest is the longest time between two notifications since Mark.
+func (p *Program) Longest() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(p.longest, time.Since(p.last))
+}
+
+// GoesOn waits until a notification has come from a side, after a moment. It returns
+// how long after that the first one came.
 func (p *Program) GoesOn(ctx context.Context, url string, since time.Time) (time.Duration, error) {
 	for {
 		p.mu.Lock()

@@ -27,6 +27,7 @@ type Config struct {
 	Players   []config.Player // that both sides read
 	Heartbeat time.Duration   // T; default 10 ms
 	Witness   bool            // a third broker votes
+	Single    bool            // one broker alone, to compare with
 	More      string          // TOML that both sides have beside
 	// Places are where the sides run, and the witness; default on loopback.
 	Places []Place
@@ -87,7 +88,10 @@ func Start(c Config) (*Twins, error) {
 	t := &Twins{config: c, clients: http.Client{Timeout: 2 * time.Second}}
 	t.clients.Transport = &http.Transport{DisableKeepAlives: true}
 	n := 2
-	if c.Witness {
+	switch {
+	case c.Single:
+		n = 1
+	case c.Witness:
 		n = 3
 	}
 	for i := range n {
@@ -140,6 +144,9 @@ func (t *Twins) toml(i int) string {
 		if player.World != "" {
 			fmt.Fprintf(&b, "world = %q\n", player.World)
 		}
+	}
+	if c.Single {
+		return b.String() + c.More
 	}
 	fmt.Fprintf(&b, "[standby]\nside = %q\ninner = [%q, %q]\nouter = %q\nheartbeat = %v\n", Names[i], p[i].Inner, p[1-i].Inner, p[1-i].Listen, c.Heartbeat.Seconds())
 	if c.Witness {
@@ -285,7 +292,12 @@ func (t *Twins) Whole(ctx context.Context) (active int, err error) {
 }
 
 // URLs are where programs connect, those of the sides.
-func (t *Twins) URLs() []string { return []string{t.Sides[0].URL(), t.Sides[1].URL()} }
+func (t *Twins) URLs() (all []string) {
+	for _, s := range t.Sides[:min(2, len(t.Sides))] {
+		all = append(all, s.URL())
+	}
+	return all
+}
 
 // Close ends all.
 func (t *Twins) Close() error {
