@@ -88,5 +88,6 @@ soak: ## the long runs: a network of processes for 5 minutes, huge worlds, a log
 	CALLBOARD_SOAK=$$(( $(SOAK) / 100 )) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/multicast/multicasttest
 	CALLBOARD_DELIVERIES=30000000 $(GO) test -timeout 0 -count 1 -v -run TestNothingIsLost ./bridge/multicast/multicasttest
 	CALLBOARD_SOAK=100000 $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/standby/standbytest
+	CALLBOARD_SOAK_STANDBY=30m $(GO) test -timeout 60m -count 1 -v -run TestStandbySoak ./cmd/callboard
 	$(GO) test -timeout 0 -count 1 ./bridge/overlay -run 'TestBroker$$' -args -rapid.checks=100000
 	$(GO) test -timeout 0 -count 1 $(filter-out %/overlaytest %/cmd/callboard,$(PROPERTIES)) -args -rapid.checks=2000

@@ -24,6 +24,7 @@ type Program struct {
 	url     string
 	at      time.Time            // when it came there
 	first   time.Time            // the first notification since; zero: none
+	unread  map[string]bool      // robots that nobody has read
 	longest time.Duration        // between two since Mark
 	last    time.Time            // the newest notification
 	newest  map[string]float64   // time of the newest reading, by robot
@@ -50,7 +51,7 @@ func (c Counts) Bad() uint64 { return c.Lost + c.Doubled + c.Faults }
 // NewProgram attaches one. step is the time between two readings of a robot, in s of
 // readings' time. each is called with every notification; nil: nobody is.
 func (t *Twins) NewProgram(ctx context.Context, name string, step float64, sub protocol.Subscription, each func(*callboard.Notification)) (*Program, error) {
-	p := &Program{step: step, newest: map[string]float64{}, told: map[string]time.Time{}, missed: map[string][]missing{}, seqs: map[string]uint64{}, ended: make(chan error, 1), delays: each}
+	p := &Program{step: step, newest: map[string]float64{}, told: map[string]time.Time{}, unread: map[string]bool{}, missed: map[string][]missing{}, seqs: map[string]uint64{}, ended: make(chan error, 1), delays: each}
 	urls := t.URLs()
 	var err error
 	p.client, err = callboard.New(callboard.Config{
@@ -120,6 +121,8 @@ func (p *Program) notified(n *callboard.Notification) {
 		switch steps := math.Round((n.Time - before) / p.step); {
 		case steps < 1:
 			p.Counts.Doubled++
+		case steps > 1 && p.unread[n.Robot]:
+			delete(p.unread, n.Robot)
 		case steps > 1 && time.Since(p.told[n.Robot]) > explained:
 			p.missed[n.Robot] = append(p.missed[n.Robot], missing{uint64(steps - 1), p.last})
 		}
@@ -153,6 +156,16 @@ type missing struct {
 }
 
 const explained = time.Second
+
+// Unread says that nobody has read the robots for a while: that they have gone on
+// meanwhile is no loss, once.
+func (p *Program) Unread() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for robot := range p.newest {
+		p.unread[robot] = true
+	}
+}
 
 // Mark has Longest begin anew.
 func (p *Program) Mark() {
