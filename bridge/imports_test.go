@@ -73,7 +73,7 @@ var siblings = map[string]map[string]string{
 		"web":                "js",
 	},
 	"cmd": {
-		"callboard":       "callboard/bench callboard/bench/twins",
+		"callboard":       "callboard/bench callboard/bench/twins callboard/relay",
 		"callboard/bench": "callboard/bench/network callboard/bench/twins",
 	},
 	"player": {
