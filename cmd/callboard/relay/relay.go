@@ -66,9 +66,16 @@ func Run(ctx context.Context, config Config) error {
 		return ended(ctx, err)
 	}
 	defer r.conn.Close()
-	if err := r.open(ctx); err != nil {
+	for err = r.open(ctx); passes(err); err = r.open(ctx) {
+		r.complain(err)
+		if !pause(ctx) {
+			return nil
+		}
+	}
+	if err != nil {
 		return ended(ctx, err)
 	}
+	r.up()
 	r.ctx, r.end = context.WithCancelCause(ctx)
 	defer r.end(nil)
 	client := r.Client
@@ -165,6 +172,21 @@ func (r *relay) open(ctx context.Context) error {
 	r.memory.State.Client, r.memory.State.Attachment = r.Client.Client, 0 // which hello was the last one is not known
 	r.memory.State.Subscriptions = r.Subscriptions
 	return err
+}
+
+// passes reports whether an error is one that passes: servers that cannot answer yet,
+// as those of a cluster that has no leader.
+func passes(err error) bool {
+	var refused *jetstream.APIError
+	if errors.As(err, &refused) {
+		return refused.Code == 503 && refused.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled && refused.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
+	}
+	for _, passing := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrConnectionReconnecting, nats.ErrDisconnected} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
 }
 
 // take brings events into the stream. It returns false if it could not.
@@ -295,11 +317,16 @@ func (r *relay) failed(err error) bool {
 	if errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 		return true
 	}
+	r.complain(err)
+	return pause(r.ctx)
+}
+
+// complain says, once, that NATS does not take what comes.
+func (r *relay) complain(err error) {
 	if !r.down {
 		r.down = true
 		r.Note("NATS does not take what comes, trying again: %v", err)
 	}
-	return pause(r.ctx)
 }
 
 // up says that NATS takes what comes again.
