@@ -67,6 +67,7 @@ var siblings = map[string]map[string]string{
 		"witness":          "link overlay standby standby/format",
 	},
 	"clients": {
+		"go/examples/drive":  "go",
 		"go/examples/fleet":  "go",
 		"go/examples/follow": "go",
 		"go/examples/near":   "go",

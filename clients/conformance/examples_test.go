@@ -175,6 +175,39 @@ func (p *program) ends() {
 	}
 }
 
+// orders asks the example that serves orders to drive r1 a metre, and then far too many,
+// which is taken back.
+func orders(t *testing.T, l library, broker string, fleet *program) {
+	t.Helper()
+	runs(t, l, "drive", broker, "r1").says("serves r1/drive")
+	asker := libraries[0].start(t, object{"brokers": []any{broker}, "client": "asker", "backoff": []any{0.02, 0.2}})
+	kept := map[string]object{}
+	ask := func(tag string, metres float64) {
+		asker.say(t, object{"tag": tag, "do": "request", "args": object{"queue": "r1/drive", "body": object{"metres": metres}, "ttl": 600}})
+	}
+	ask("one", 1)
+	got, err := asker.result("one", kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := got["value"].(object)
+	if driven, _ := answer["driven"].(float64); driven < 1 || driven > 1.5 {
+		t.Fatalf("it has driven %s", shown(got))
+	}
+	ask("far", 1000)
+	fleet.says(`r1 moves at .*`)
+	asker.say(t, object{"tag": "back", "do": "cancel", "args": object{"tag": "far"}})
+	if got, err := asker.result("far", kept); err != nil || got["error"] == nil {
+		t.Fatal(shown(got), err)
+	}
+	ask("none", 0) // comes in turn: when it is done, so is what was taken back
+	if got, err := asker.result("none", kept); err != nil || got["error"] != nil {
+		t.Fatal(shown(got), err)
+	}
+	fleet.says(`r1 stands at .*`)
+	asker.kill()
+}
+
 // TestExamples runs the examples of each library with a simulated robot that they
 // drive and one that they watch.
 func TestExamples(t *testing.T) {
@@ -192,6 +225,7 @@ func TestExamples(t *testing.T) {
 			fleet.says(`r0 stands at -?0\.00 -?0\.00`, `r1 stands at -4\.00 -?0\.00`, `r0 is free .*`, `r1 is free .*`)
 
 			runs(t, l, "fleet", here, "r1").says(`r1 stands at .*`) // its name is known there, too
+			orders(t, l, here, fleet)
 			near := runs(t, l, "near", here, "r1")
 			near.says(`r1 stopped, 0\.[67]\d m ahead`)
 			near.ends()

@@ -23,7 +23,7 @@ type goDriver struct {
 
 	servers map[string]*callboard.Server // by queue
 	inHand  map[string]*work             // by word
-	asked   map[string]func()            // by tag: cancels it
+	asked   map[string]asking            // by tag
 }
 
 // settings are what a driver is told first.
@@ -55,7 +55,7 @@ func drive() {
 		os.Exit(2)
 	}
 	d := &goDriver{
-		out: json.NewEncoder(os.Stdout), servers: map[string]*callboard.Server{}, inHand: map[string]*work{}, asked: map[string]func(){},
+		out: json.NewEncoder(os.Stdout), servers: map[string]*callboard.Server{}, inHand: map[string]*work{}, asked: map[string]asking{},
 	}
 	config := callboard.Config{
 		Brokers: s.Brokers, Client: s.Client, Anonymous: s.Anonymous, Token: s.Token, Resume: s.Resume,
@@ -97,6 +97,10 @@ func drive() {
 		case "close":
 			cancel()
 		default:
+			if c.Do == "request" { // so that what cancels it finds it
+				ctx, cancel := context.WithCancel(context.Background())
+				d.locked(func() { d.asked[c.Tag] = asking{ctx, cancel} })
+			}
 			calls.Go(func() { d.call(c) })
 		}
 	}

@@ -21,6 +21,12 @@ type taskAnswer struct {
 	err  error
 }
 
+// asking is a task whose answer is awaited.
+type asking struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
 // task does what a driver is told of tasks.
 func (d *goDriver) task(c call) (any, error) {
 	a := args[struct {
@@ -32,20 +38,19 @@ func (d *goDriver) task(c call) (any, error) {
 	}](c)
 	switch c.Do {
 	case "request":
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		d.locked(func() { d.asked[c.Tag] = cancel })
-		answer, err := d.client.Request(ctx, callboard.Request{
+		var asking asking
+		d.locked(func() { asking = d.asked[c.Tag] })
+		answer, err := d.client.Request(asking.ctx, callboard.Request{
 			Queue: a.Queue, Body: a.Body, TTL: seconds(a.TTL), Key: a.Key,
 			Accepted: func(ahead int) { d.print(map[string]any{"event": "accepted", "ahead": ahead}) },
 			Progress: func(progress json.RawMessage) { d.print(map[string]any{"event": "progress", "progress": progress}) },
 		})
-		if ctx.Err() != nil {
+		if asking.ctx.Err() != nil {
 			err = &callboard.Error{Code: "aborted"}
 		}
 		return answer, err
 	case "cancel":
-		d.locked(func() { d.asked[a.Tag]() })
+		d.locked(func() { d.asked[a.Tag].cancel() })
 	case "serve":
 		handle := d.work
 		if a.Echo {
