@@ -19,8 +19,9 @@ import (
 // may import what within a room, siblings says.
 var rooms = map[string][]string{
 	"cmd":                     {"bridge", "clients", "sim", "subscribe", "player", "worlds"},
-	"bridge":                  {"subscribe", "player"},
-	"bridge/overlay":          {"subscribe/protocol"},
+	"bridge":                  {"subscribe", "player", "bridge/few"},
+	"bridge/few":              {},
+	"bridge/overlay":          {"subscribe/protocol", "bridge/few"},
 	"bridge/attach":           {"subscribe/protocol"},
 	"bridge/push/callboardv1": {"subscribe/protocol"},
 	"bridge/push/ros":         {"subscribe/protocol", "player"},
@@ -104,12 +105,12 @@ var siblings = map[string]map[string]string{
 // shared are the packages that all of a room may import: words and tools that
 // import nothing else of it.
 var shared = map[string]string{
-	"bridge": "clock lograte metric",
+	"bridge": "clock few lograte metric",
 	"player": ". problem",
 }
 
 // pure rooms know no clock, socket, goroutine or file: values in, values out.
-var pure = []string{"player/problem", "player/problem/lexer", "bridge/adhoc", "bridge/multicast", "bridge/overlay", "bridge/standby", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
+var pure = []string{"player/problem", "player/problem/lexer", "bridge/adhoc", "bridge/few", "bridge/multicast", "bridge/overlay", "bridge/standby", "subscribe", "sim", "player", "player/xdr", "player/iface", "bridge/push/ros"}
 
 // impure are the packages that a pure room may not import.
 var impure = []string{"net", "os", "sync", "net/http", "log", "log/slog", "math/rand", "context"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"callboard/bridge/few"
 	"callboard/bridge/overlay"
 	"callboard/subscribe"
 )
@@ -127,7 +128,7 @@ func (i *installer) install(ctx context.Context, some []*install) bool {
 		counts := make(map[string]int, len(in.Count))
 		if s := i.sets[in.Handle]; s != nil {
 			for _, id := range in.Count {
-				if sub := s.members[id]; sub != nil {
+				if sub := s.members.Get(id); sub != nil {
 					counts[id] = i.node.robots.Count(sub)
 				}
 			}
@@ -147,7 +148,7 @@ func (i *installer) change(some []*install) (newest []*install) {
 		case in.ends:
 			delete(i.sets, in.Handle)
 		case s == nil || in.Whole:
-			s = &set{members: map[string]*subscribe.Subscription{}}
+			s = &set{}
 			i.sets[in.Handle] = s
 			s.change(in)
 		case len(in.Drop)+len(in.Put) == 0:
@@ -205,7 +206,7 @@ func (n *Node) settle(in *install) {
 
 // set is what the matcher holds for one key.
 type set struct {
-	members map[string]*subscribe.Subscription
+	members few.Map[string, *subscribe.Subscription]
 	order   []*subscribe.Subscription // in the order of their coming
 }
 
@@ -213,28 +214,28 @@ type set struct {
 func (s *set) change(in *install) {
 	ended := make(map[string]bool, len(in.Drop))
 	for _, id := range in.Drop {
-		delete(s.members, id)
+		s.members.Delete(id)
 		ended[id] = true
 	}
 	var last []*subscribe.Subscription
 	replaced := false
 	for i, sub := range in.Put {
 		if c := in.programs[i]; c != nil {
-			if s.members[sub.ID] == nil {
+			if !s.members.Has(sub.ID) {
 				last = append(last, c)
 			} else {
 				replaced = true
 			}
-			s.members[sub.ID] = c
+			s.members.Put(sub.ID, c)
 		}
 	}
 	if len(ended) > 0 || replaced {
-		order := make([]*subscribe.Subscription, 0, len(s.members))
+		order := make([]*subscribe.Subscription, 0, s.members.Len())
 		for _, old := range s.order {
 			if ended[old.Spec.ID] {
 				continue // if the id comes again, it comes last
 			}
-			order = append(order, s.members[old.Spec.ID])
+			order = append(order, s.members.Get(old.Spec.ID))
 		}
 		s.order = order
 	}

@@ -2,9 +2,9 @@ package node
 
 import (
 	"context"
-	"maps"
 	"slices"
 
+	"callboard/bridge/few"
 	"callboard/bridge/overlay"
 	"callboard/subscribe"
 	"callboard/subscribe/protocol"
@@ -14,8 +14,8 @@ import (
 // belongs to the connection's goroutine, and so may be ahead of the state
 // machine, which may yet refuse what is counted here: recount makes it good.
 type loads struct {
-	by  map[string]load // by subscription
-	sum int             // of what they count
+	by  few.Map[string, load] // by subscription
+	sum int                   // of what they count
 }
 
 // load is what one subscription takes. Until its newest form is known to be in
@@ -32,16 +32,13 @@ const maxSpare = 1000
 
 func (l *loads) put(id string, to load) {
 	l.drop(id)
-	if l.by == nil {
-		l.by = map[string]load{}
-	}
-	l.by[id] = to
+	l.by.Put(id, to)
 	l.sum += to.counts
 }
 
 func (l *loads) drop(id string) {
-	l.sum -= l.by[id].counts
-	delete(l.by, id)
+	l.sum -= l.by.Get(id).counts
+	l.by.Delete(id)
 }
 
 // admit refuses a subscription, or its new form, that would be too much
@@ -52,19 +49,19 @@ func (n *Node) admit(ctx context.Context, c uint64, sub *overlay.Subscription, p
 		return nil
 	}
 	l := &found.loads
-	if len(l.by) >= max(n.config.Overlay.Subscriptions, 10_000)+maxSpare {
-		n.recount(ctx, c, l, slices.Collect(maps.Keys(l.by)))
+	if l.by.Len() >= max(n.config.Overlay.Subscriptions, 10_000)+maxSpare {
+		n.recount(ctx, c, l, slices.Collect(l.by.Keys()))
 	}
-	p := n.config.Matcher.Admit(l.sum-l.by[sub.ID].counts, program)
-	if p != nil && len(l.by) > 0 {
-		n.recount(ctx, c, l, slices.Collect(maps.Keys(l.by)))
-		p = n.config.Matcher.Admit(l.sum-l.by[sub.ID].counts, program)
+	p := n.config.Matcher.Admit(l.sum-l.by.Get(sub.ID).counts, program)
+	if p != nil && l.by.Len() > 0 {
+		n.recount(ctx, c, l, slices.Collect(l.by.Keys()))
+		p = n.config.Matcher.Admit(l.sum-l.by.Get(sub.ID).counts, program)
 	}
 	if p != nil {
 		return p
 	}
 	own := program.Load()
-	l.put(sub.ID, load{newest: sub.Hash(), own: own, counts: max(own, l.by[sub.ID].counts)})
+	l.put(sub.ID, load{newest: sub.Hash(), own: own, counts: max(own, l.by.Get(sub.ID).counts)})
 	return nil
 }
 
@@ -74,11 +71,10 @@ func (n *Node) inUse(ctx context.Context, c uint64, id string) bool {
 	if found == nil {
 		return false
 	}
-	if _, counted := found.loads.by[id]; counted {
+	if found.loads.by.Has(id) {
 		n.recount(ctx, c, &found.loads, []string{id})
 	}
-	_, counted := found.loads.by[id]
-	return counted
+	return found.loads.by.Has(id)
 }
 
 // recount asks the state machine which of the subscriptions are in force, and
@@ -94,7 +90,7 @@ func (n *Node) recount(ctx context.Context, c uint64, l *loads, ids []string) {
 		return
 	}
 	for i, id := range ids {
-		switch was := l.by[id]; {
+		switch was := l.by.Get(id); {
 		case inForce[i] == nil:
 			l.drop(id)
 		case inForce[i].Hash() == was.newest:

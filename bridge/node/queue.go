@@ -107,16 +107,16 @@ func (q *queue[T]) close() {
 	}
 }
 
-// few is how much may wait for the consumer before those that can wait do: so
+// little is how much may wait for the consumer before those that can wait do: so
 // much less than an inbox holds that the inboxes fill no further meanwhile.
-const few = 256
+const little = 256
 
 // full returns nil if little waits, else a channel that is closed when that was
 // taken.
 func (q *queue[T]) full() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) < few && (q.maxBytes == 0 || q.bytes < q.maxBytes/4) || q.closed {
+	if len(q.waiting) < little && (q.maxBytes == 0 || q.bytes < q.maxBytes/4) || q.closed {
 		return nil
 	}
 	q.watched = true

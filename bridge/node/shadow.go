@@ -162,7 +162,7 @@ func (f *followed) change(m *subscribe.Matcher, changes []shadow.SetChange) []su
 		}
 		s := f.keys[c.Handle]
 		if s == nil || c.Whole {
-			s = &set{members: map[string]*subscribe.Subscription{}}
+			s = &set{}
 			f.keys[c.Handle], f.hashes[c.Handle] = s, map[string]overlay.Hash{}
 		}
 		in := &install{Install: &overlay.Install{Handle: c.Handle, Drop: c.Drop, Put: c.Put}}
@@ -220,7 +220,7 @@ func (f *followed) program(h overlay.Handle, sub *overlay.Subscription) *subscri
 	if f == nil || f.hashes[h][sub.ID] != bare([]*overlay.Subscription{sub})[0].Hash() {
 		return nil
 	}
-	return f.keys[h].members[sub.ID]
+	return f.keys[h].members.Get(sub.ID)
 }
 
 // sets are those that there are.

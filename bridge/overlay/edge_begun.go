@@ -10,10 +10,7 @@ import "slices"
 
 // heardOf takes note that a source broker tests readings by a set, or by a later one.
 func (s *session) heardOf(source BrokerID, set Epoch) {
-	if s.tested == nil {
-		s.tested = map[BrokerID]Epoch{}
-	}
-	s.tested[source] = later(s.tested[source], set)
+	s.tested.Put(source, later(s.tested.Get(source), set))
 }
 
 // unheard reports whether a source broker that tests by a set may not have heard that
@@ -23,7 +20,7 @@ func (s *sub) unheard(tested Epoch) bool { return s.began().Compare(tested) > 0 
 // unaware returns a source broker in use that may not have heard so; "" if there is none.
 func (s *session) unaware(sub *sub) BrokerID {
 	for _, in := range s.inboxes {
-		if in.far != nil && !in.ended && sub.unheard(s.tested[in.key.Source]) {
+		if in.far != nil && !in.ended && sub.unheard(s.tested.Get(in.key.Source)) {
 			return in.key.Source
 		}
 	}
@@ -33,7 +30,7 @@ func (s *session) unaware(sub *sub) BrokerID {
 // unheard lists the subscriptions of which a source broker may not have heard so.
 func (s *session) unheard() (all []Begun) {
 	for _, sub := range s.sorted() {
-		for _, tested := range s.tested { // one is enough, whichever
+		for _, tested := range s.tested.All() { // one is enough, whichever
 			if sub.unheard(tested) {
 				all = append(all, Begun{sub.ID, sub.since})
 				break
@@ -60,7 +57,7 @@ func (b *edge) takeBegun(s *session, begun []Begun) {
 			case in.ended:
 			case in.own:
 				b.source.onAgain(&again)
-			case sub.unheard(s.tested[in.key.Source]):
+			case sub.unheard(s.tested.Get(in.key.Source)):
 				v := b.rosters[in.key.Source]
 				b.askFor(v, again)
 				b.watch(v)

@@ -52,7 +52,7 @@ func (b *edge) newFar(s *session, k Key, num uint64) *inbox {
 	b.usage.keys++
 	b.addInbox(s, in)
 	b.recordFar(in)
-	b.tellRoster(s, b.rosters[k.Source], s.upTo[k.Source])
+	b.tellRoster(s, b.rosters[k.Source], s.upTo.Get(k.Source))
 	return in
 }
 

@@ -235,7 +235,7 @@ func (b *edge) attach(h *Hello, birth Session, newest uint64) *session {
 		}
 		stayed = stayed && s.elsewhere == 0 || !b.networked
 		if !s.roamed {
-			for id := range s.upTo { // each by itself: order decides nothing
+			for id := range s.upTo.Keys() { // each by itself: order decides nothing
 				s.noteTold(id, s.epoch.Attachment)
 			}
 		}

@@ -197,7 +197,7 @@ func (b *edge) beginRoster(v *roster, m *Robots) {
 			b.await(s, v.broker)
 			s.awaits[v.broker] = left
 		}
-		b.tellRoster(s, v, s.upTo[v.broker])
+		b.tellRoster(s, v, s.upTo.Get(v.broker))
 	}
 }
 
@@ -347,7 +347,7 @@ func (b *edge) tellRoster(s *session, v *roster, seen uint64) {
 			b.tellState(s, v, a, seen, nil)
 		}
 	}
-	if s.upTo[v.broker] != v.version {
+	if s.upTo.Get(v.broker) != v.version {
 		b.recordTold(s, v.broker, v.version, "", false)
 	}
 }

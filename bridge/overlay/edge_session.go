@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"callboard/bridge/few"
 	"callboard/subscribe/protocol"
 )
 
@@ -62,7 +63,7 @@ type session struct {
 
 	// tested is, by source broker, the newest set of which it has been heard that
 	// readings are tested by it, or by a later one.
-	tested map[BrokerID]Epoch
+	tested few.Map[BrokerID, Epoch]
 }
 
 // conn is a client's connection that has said hello.

@@ -151,7 +151,7 @@ func (b *edge) unsubscribe(in *Unsubscribe) {
 func (b *edge) changeSet(s *session, before Hash, drop []string, put, tell []*sub, hello bool) {
 	away := b.networked && b.registry.away()
 	for _, sub := range tell {
-		p := pending{id: sub.ID, hello: hello, fresh: !hello && s.selectors[sub.selector] == 1, since: b.now}
+		p := pending{id: sub.ID, hello: hello, fresh: !hello && s.selectors.Get(sub.selector) == 1, since: b.now}
 		p.away, p.lookup, p.counts = away, b.networked && !away && !hello && s.hash != before, !hello
 		s.pending = append(s.pending, p)
 	}
@@ -280,7 +280,7 @@ func (b *edge) inForce(in *inbox) { b.settleStates(in.session) }
 // becomeReady lets notifications go: all that hello listed has had its subscribed.
 func (b *edge) becomeReady(s *session) {
 	s.conn.ready = true
-	b.tellRosters(s, func(id BrokerID) uint64 { return s.upTo[id] })
+	b.tellRosters(s, func(id BrokerID) uint64 { return s.upTo.Get(id) })
 	if s.anySub(func(sub *sub) bool { return sub.untold != nil }) {
 		for _, sub := range s.sorted() {
 			if sub.untold != nil {

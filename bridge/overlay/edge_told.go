@@ -3,6 +3,7 @@ package overlay
 import (
 	"slices"
 
+	"callboard/bridge/few"
 	"callboard/subscribe/protocol"
 )
 
@@ -14,7 +15,7 @@ type told struct {
 	away map[string]BrokerID // robots that it was told are away, with the broker that reads them
 	// upTo tells, of source brokers, up to which version of their robots it was
 	// told, when it was here last.
-	upTo   map[BrokerID]uint64
+	upTo   few.Map[BrokerID, uint64]
 	missed map[string]bool     // robots that are away by what was told, of which its hello does not know
 	toldAt map[BrokerID]uint64 // the attachment under which that was, if it was handed over or may be
 
@@ -61,10 +62,7 @@ func (b *edge) recordTold(s *session, source BrokerID, version uint64, robot str
 }
 
 func (s *session) toldUpTo(source BrokerID, version uint64) {
-	if s.upTo == nil {
-		s.upTo = map[BrokerID]uint64{}
-	}
-	s.upTo[source] = version
+	s.upTo.Put(source, version)
 }
 
 // unfollow forgets what was told of robots that no subscription matches any more.
@@ -81,7 +79,7 @@ func (b *edge) unfollow(s *session) {
 // noteSeen notes up to where the client was told, for when it is not here.
 func (b *edge) noteSeen(s *session) {
 	for v := range b.rostersOf(s) {
-		if v.known() && b.hears(s, v.broker) && s.upTo[v.broker] != v.version {
+		if v.known() && b.hears(s, v.broker) && s.upTo.Get(v.broker) != v.version {
 			b.recordTold(s, v.broker, v.version, "", false)
 		}
 	}
@@ -111,7 +109,7 @@ func (b *edge) await(s *session, id BrokerID) {
 		b.recordTold(s, "", s.came, "", false)
 	}
 	s.awaits[id] = awaitPeriods
-	if v := b.rosters[id]; v != nil && v.known() && s.upTo[id] == 0 {
+	if v := b.rosters[id]; v != nil && v.known() && s.upTo.Get(id) == 0 {
 		s.toldUpTo(id, v.version)
 	}
 }
@@ -182,7 +180,7 @@ func (b *edge) settleTold(s *session, id BrokerID) {
 		b.recordTold(s, "", nothingAwaited, "", false)
 	}
 	if v := b.rosters[id]; v != nil {
-		b.tellRoster(s, v, s.upTo[id])
+		b.tellRoster(s, v, s.upTo.Get(id))
 	}
 }
 
@@ -193,11 +191,11 @@ func (b *edge) handTold(s *session) {
 		return
 	}
 	m := &Told{Client: s.client, Session: s.birth, Attachment: s.epoch.Attachment, Whole: !s.roamed, Blind: s.blind}
-	for _, id := range sortedKeys(s.upTo) {
+	for _, id := range slices.Sorted(s.upTo.Keys()) {
 		if _, awaited := s.awaits[id]; awaited {
-			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo[id], s.toldAt[id]})
+			m.Awaited = append(m.Awaited, SeenSource{id, s.upTo.Get(id), s.toldAt[id]})
 		} else {
-			m.Seen = append(m.Seen, SeenSource{id, s.upTo[id], s.epoch.Attachment})
+			m.Seen = append(m.Seen, SeenSource{id, s.upTo.Get(id), s.epoch.Attachment})
 		}
 	}
 	for _, robot := range sortedKeys(s.away) {
@@ -320,7 +318,7 @@ func (b *edge) takeTold(s *session, m *Told, last bool) {
 		s.noteTold(x.Broker, m.Attachment)
 	}
 	for _, x := range m.Awaited {
-		if before := s.upTo[x.Broker]; awaited(x.Broker) && (before == 0 || x.Version < before || x.At > s.toldAt[x.Broker]) {
+		if before := s.upTo.Get(x.Broker); awaited(x.Broker) && (before == 0 || x.Version < before || x.At > s.toldAt[x.Broker]) {
 			b.recordTold(s, x.Broker, x.Version, "", false)
 			s.noteTold(x.Broker, x.At)
 		}
@@ -332,7 +330,7 @@ func (b *edge) takeTold(s *session, m *Told, last bool) {
 			s.miss(a.Robot)
 		case !s.listed:
 			s.away[a.Robot] = a.Broker
-			b.recordTold(s, a.Broker, s.upTo[a.Broker], a.Robot, true)
+			b.recordTold(s, a.Broker, s.upTo.Get(a.Broker), a.Robot, true)
 		}
 	}
 }

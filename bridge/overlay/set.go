@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"callboard/bridge/few"
 	"callboard/subscribe/protocol"
 )
 
@@ -14,7 +15,7 @@ type set struct {
 	subs      map[string]*sub
 	hash      Hash // of the set
 	bytes     int  // of its texts
-	selectors map[*selector]int
+	selectors few.Map[*selector, int]
 	latest    int    // subscriptions that keep the latest only
 	ends      uint64 // how many subscriptions have ended: names in items are looked through again
 }
@@ -61,7 +62,7 @@ func (s *sub) count(source BrokerID, robots int) {
 // selects reports whether a subscription of the set selects the robot of the
 // present event.
 func (s *set) selects(r *selectors, robot string) bool {
-	for sel := range s.selectors { // one is enough, whichever
+	for sel := range s.selectors.Keys() { // one is enough, whichever
 		if r.ask(sel, robot) {
 			return true
 		}
@@ -103,7 +104,7 @@ func (s *set) diff(c *SetChange) (drop []string, put []Member) {
 	return drop, put
 }
 
-func newSet() *set { return &set{subs: map[string]*sub{}, selectors: map[*selector]int{}} }
+func newSet() *set { return &set{subs: map[string]*sub{}} }
 
 // sub is a subscription F in a session's set.
 type sub struct {
@@ -164,7 +165,7 @@ func (s *set) sorted() []*sub {
 
 // wants reports whether a subscription selects the robot.
 func (s *set) wants(name string) bool {
-	for sel := range s.selectors { // one is enough, whichever
+	for sel := range s.selectors.Keys() { // one is enough, whichever
 		if sel.matches(name) {
 			return true
 		}
@@ -182,7 +183,7 @@ func (b *step) putSub(s *set, subscription *Subscription, hash Hash, revision ui
 	s.hash = s.hash.add(hash)
 	s.bytes += subscription.size()
 	b.usage.count(subscription, 1)
-	s.selectors[added.selector]++
+	s.selectors.Put(added.selector, s.selectors.Get(added.selector)+1)
 	if added.latest() {
 		s.latest++
 	}
@@ -215,8 +216,10 @@ func (b *step) takeSub(s *set, old *sub) {
 	s.hash = s.hash.sub(old.hash)
 	s.bytes -= old.size()
 	b.usage.count(old.Subscription, -1)
-	if s.selectors[old.selector]--; s.selectors[old.selector] == 0 {
-		delete(s.selectors, old.selector)
+	if n := s.selectors.Get(old.selector); n > 1 {
+		s.selectors.Put(old.selector, n-1)
+	} else {
+		s.selectors.Delete(old.selector)
 	}
 	b.selectors.giveBack(old.selector)
 	if old.latest() {

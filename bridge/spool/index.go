@@ -1,6 +1,9 @@
 package spool
 
-import "callboard/bridge/overlay"
+import (
+	"callboard/bridge/few"
+	"callboard/bridge/overlay"
+)
 
 // index is what the store's state is, without the bytes that the database
 // has, and what of it the database does not have yet.
@@ -30,8 +33,8 @@ func (x *index) put(bucket, key []byte, r overlay.Record) {
 
 // sessionState is what the store has of a session beside its record.
 type sessionState struct {
-	subs map[string]bool
-	told map[string]bool // by what toldOf and toldUpTo name
+	subs few.Map[string, struct{}]
+	told few.Map[string, struct{}] // by what toldOf and toldUpTo name
 }
 
 // toldOf and toldUpTo name what is kept of what a client was told: that a robot
@@ -72,15 +75,15 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 		x.task(r)
 	case *overlay.SessionRecord:
 		if x.sessions[r.Client] == nil {
-			x.sessions[r.Client] = &sessionState{subs: map[string]bool{}}
+			x.sessions[r.Client] = &sessionState{}
 		}
 		x.put(bucketSessions, []byte(r.Client), r)
 	case *overlay.SessionEnded:
 		if s := x.sessions[r.Client]; s != nil {
-			for id := range s.subs {
+			for id := range s.subs.Keys() {
 				x.put(bucketSubs, subKey(r.Client, id), nil)
 			}
-			for name := range s.told {
+			for name := range s.told.Keys() {
 				x.put(bucketTold, subKey(r.Client, name), nil)
 			}
 			delete(x.sessions, r.Client)
@@ -88,12 +91,12 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 		}
 	case *overlay.SubscriptionRecord:
 		if s := x.sessions[r.Client]; s != nil {
-			s.subs[r.Subscription.ID] = true
+			s.subs.Put(r.Subscription.ID, struct{}{})
 			x.put(bucketSubs, subKey(r.Client, r.Subscription.ID), r)
 		}
 	case *overlay.SubscriptionEnded:
-		if s := x.sessions[r.Client]; s != nil && s.subs[r.ID] {
-			delete(s.subs, r.ID)
+		if s := x.sessions[r.Client]; s != nil && s.subs.Has(r.ID) {
+			s.subs.Delete(r.ID)
 			x.put(bucketSubs, subKey(r.Client, r.ID), nil)
 		}
 	case *overlay.ToldRecord:
@@ -162,21 +165,18 @@ func (x *index) apply(r overlay.Record, encoded []byte) {
 // toldRecord keeps of each robot that it is away, and of each source broker the
 // newest version.
 func (x *index) toldRecord(s *sessionState, r *overlay.ToldRecord) {
-	if s.told == nil {
-		s.told = map[string]bool{}
-	}
 	if r.Version > 0 {
 		name := toldUpTo(r.Source)
-		s.told[name] = true
+		s.told.Put(name, struct{}{})
 		x.put(bucketTold, subKey(r.Client, name), &overlay.ToldRecord{Client: r.Client, Source: r.Source, Version: r.Version})
 	}
 	switch name := toldOf(r.Robot); {
 	case r.Robot == "":
 	case r.Away:
-		s.told[name] = true
+		s.told.Put(name, struct{}{})
 		x.put(bucketTold, subKey(r.Client, name), &overlay.ToldRecord{Client: r.Client, Source: r.Source, Robot: r.Robot, Away: true})
-	case s.told[name]:
-		delete(s.told, name)
+	case s.told.Has(name):
+		s.told.Delete(name)
 		x.put(bucketTold, subKey(r.Client, name), nil)
 	}
 }
