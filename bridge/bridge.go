@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -45,6 +46,8 @@ type Config struct {
 	Coverage *node.Coverage
 	// Extra adds objects to /api, by name; nil: none.
 	Extra map[string]func() any
+	// Actions are done for POST /api/NAME, by name; nil: none.
+	Actions map[string]Action
 	// Air carries beacons where brokers move, instead of multicast; nil: that.
 	Air Air
 	// Dial connects to Player servers; nil is TCP.
@@ -120,19 +123,28 @@ func (b *Bridge) build() error {
 	return b.newPush(l.node)
 }
 
+// Action does what a request asks for; see push.Config.
+type Action = func(ctx context.Context, body []byte) (any, error)
+
+// action is something that needs no more than to be asked for.
+func action(do func() error) Action {
+	return func(context.Context, []byte) (any, error) { return nil, do() }
+}
+
 // words are what conditions may name here: the language's, and this broker's zones.
 func (b *Bridge) words() any {
 	return struct {
 		condition.Words
-		Zones map[string][][2]float64 `json:"zones"`
-	}{condition.Vocabulary(), b.config.Config.Zones}
+		Zones  map[string][][2]float64 `json:"zones"`
+		Extras []string                `json:"extras"` // that there are at /api
+	}{condition.Vocabulary(), b.config.Config.Zones, slices.Sorted(maps.Keys(b.config.Extra))}
 }
 
 func (b *Bridge) newPush(broker attach.Broker) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: broker, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.plan, Grid: b.grid, Words: b.words, Extra: b.config.Extra, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
+		Page: b.config.Page, World: b.plan, Grid: b.grid, Words: b.words, Extra: b.config.Extra, Actions: b.config.Actions, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
 		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Memory: c.Limits.Memory, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
 	}
 	if b.side != nil {
@@ -142,7 +154,11 @@ func (b *Bridge) newPush(broker attach.Broker) error {
 			p.Extra = map[string]func() any{}
 		}
 		p.Extra["standby"] = b.side.standing
-		p.Actions = map[string]func() error{"standby/switch": b.side.pair.Switch, "standby/take-over": b.side.pair.Lose}
+		p.Actions = maps.Clone(p.Actions)
+		if p.Actions == nil {
+			p.Actions = map[string]Action{}
+		}
+		p.Actions["standby/switch"], p.Actions["standby/take-over"] = action(b.side.pair.Switch), action(b.side.pair.Lose)
 	}
 	var err error
 	if b.tls {

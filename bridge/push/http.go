@@ -2,6 +2,8 @@ package push
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,6 +15,9 @@ import (
 	"callboard/bridge/attach"
 	"callboard/subscribe/protocol"
 )
+
+// maxAction is how many bytes a request for an action may have.
+const maxAction = 64 << 10
 
 // lists are what can be listed: at /api too.
 var lists = []string{"robots", "brokers", "subscriptions"}
@@ -65,7 +70,7 @@ func (s *Server) handler() http.Handler {
 }
 
 // action does something, if it is not a page of another site that asks for it.
-func (s *Server) action(do func() error) http.Handler {
+func (s *Server) action(do func(context.Context, []byte) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		grant := grantOf(r)
 		switch {
@@ -75,13 +80,30 @@ func (s *Server) action(do func() error) http.Handler {
 		case !grant.AllRobots() || !grant.Command:
 			refuse(w, http.StatusForbidden, protocol.Forbidden, "the token is not for commands to all robots")
 		default:
-			if err := do(); err != nil {
-				refuse(w, http.StatusConflict, protocol.Conflict, err.Error())
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAction))
+			if err != nil {
+				refuse(w, http.StatusBadRequest, protocol.BadMessage, err.Error())
 				return
 			}
-			answerJSON(w, http.StatusOK, []byte("{}\n"))
+			s.answer(w, r, do, body)
 		}
 	})
+}
+
+// answer does an action and answers what came of it.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(context.Context, []byte) (any, error), body []byte) {
+	result, err := do(r.Context(), body)
+	var problem *protocol.Problem
+	switch {
+	case errors.As(err, &problem):
+		refuse(w, http.StatusBadRequest, problem.Code, problem.Message)
+	case err != nil:
+		refuse(w, http.StatusConflict, protocol.Conflict, err.Error())
+	case result == nil:
+		answerJSON(w, http.StatusOK, []byte("{}\n"))
+	default:
+		answerJSON(w, http.StatusOK, append(protocol.AppendJSON(nil, result), '\n'))
+	}
 }
 
 func text(w http.ResponseWriter, status int, body string) {

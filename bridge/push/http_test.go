@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -43,6 +44,17 @@ func TestHTTP(t *testing.T) {
 		World: func(_ context.Context, name string, _ attach.Grant) ([]byte, bool) {
 			return []byte(`{"name":"cave"}`), name == "cave"
 		},
+		Actions: map[string]func(context.Context, []byte) (any, error){"echo": func(_ context.Context, body []byte) (any, error) {
+			switch string(body) {
+			case "conflict":
+				return nil, errors.New("not now")
+			case "bad":
+				return nil, &protocol.Problem{Code: protocol.BadMessage, Message: "what is that?"}
+			case "":
+				return nil, nil
+			}
+			return string(body), nil
+		}},
 		Words: func() any { return map[string]int{"laser": 13} },
 		Ready: func() error {
 			if !ready.Load() {
@@ -84,6 +96,27 @@ func TestHTTP(t *testing.T) {
 	}
 	if _, body, _ := s.get(t, "/metrics", nil); !strings.Contains(body, "callboard_push_sessions 0") || !strings.Contains(body, "callboard_push_delivery_seconds_bucket") {
 		t.Errorf("/metrics lacks push's: %s", body)
+	}
+	for _, tt := range []struct {
+		body   string
+		status int
+		want   string
+	}{
+		{"hello", 200, "\"hello\"\n"},
+		{"", 200, "{}\n"},
+		{"conflict", 409, `{"code":"conflict","message":"not now"}`},
+		{"bad", 400, `{"code":"bad_message","message":"what is that?"}`},
+		{strings.Repeat("x", maxAction+1), 400, `{"code":"bad_message","message":"http: request body too large"}`},
+	} {
+		r, err := http.Post("http://"+s.addr+"/api/echo", "application/json", strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r.Body)
+		r.Body.Close()
+		if err != nil || r.StatusCode != tt.status || string(got) != tt.want {
+			t.Errorf("POST /api/echo %.20q: %d %q %v, want %d %q", tt.body, r.StatusCode, got, err, tt.status, tt.want)
+		}
 	}
 	response, err := http.Post("http://"+s.addr+"/api/robots", "text/plain", nil)
 	if err != nil {

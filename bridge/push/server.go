@@ -54,9 +54,10 @@ type Config struct {
 	// Extra adds objects at /api/NAME, for those who may see all robots: what to
 	// give when asked; nil: none.
 	Extra map[string]func() any
-	// Actions are done for POST /api/NAME, for those who may command all robots: what
-	// each returns says why it is not done; nil: none.
-	Actions map[string]func() error
+	// Actions are done for POST /api/NAME, for those who may command all robots. Each
+	// gets the request's body and returns what to answer (nil: nothing), or why it is
+	// not done; nil: none.
+	Actions map[string]func(ctx context.Context, body []byte) (any, error)
 	// Pair is where the other side of a pair of brokers connects, at PairPath; nil:
 	// nowhere.
 	Pair     http.Handler

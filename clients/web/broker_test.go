@@ -46,6 +46,9 @@ type broker struct {
 	field     any  // and /api/adhoc; nil: 404
 	standby   any  // and /api/standby; nil: 404
 
+	replay   *replaying       // /api/replay; nil: not told of
+	searched []map[string]any // by it
+
 	subscriptions []object // what `list subscriptions` returns
 }
 
@@ -107,14 +110,19 @@ func newBroker(t *testing.T, crew ...robot) *broker {
 		fmt.Fprint(w, hall)
 	})
 	mux.HandleFunc("/api/words", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if err := json.NewEncoder(w).Encode(struct {
-			condition.Words
-			Zones map[string][][2]float64 `json:"zones"`
-		}{condition.Vocabulary(), map[string][][2]float64{"dock": {{-5, -3}, {-3, -3}, {-3, -1}, {-5, -1}}}}); err != nil {
-			t.Error(err)
-		}
+		b.do(func() {
+			extras := []string{}
+			if b.replay != nil {
+				extras = append(extras, "replay")
+			}
+			b.answer(w, struct {
+				condition.Words
+				Zones  map[string][][2]float64 `json:"zones"`
+				Extras []string                `json:"extras"`
+			}{condition.Vocabulary(), map[string][][2]float64{"dock": {{-5, -3}, {-3, -3}, {-3, -1}, {-5, -1}}}, extras})
+		})
 	})
+	b.serveReplay(mux)
 	for name, give := range map[string]func() any{"roam": func() any { return b.tally }, "adhoc": func() any { return b.field }, "standby": func() any { return b.standby }} {
 		mux.HandleFunc("/api/"+name, func(w http.ResponseWriter, r *http.Request) {
 			b.mu.Lock()
@@ -123,10 +131,7 @@ func newBroker(t *testing.T, crew ...robot) *broker {
 				http.NotFound(w, r)
 				return
 			}
-			w.Header().Set("Content-Type", "application/json")
-			if err := json.NewEncoder(w).Encode(give()); err != nil {
-				t.Error(err)
-			}
+			b.answer(w, give())
 		})
 	}
 	b.server = httptest.NewServer(mux)

@@ -75,6 +75,7 @@ func TestPage(t *testing.T) {
 		"a map of its own":               testViewer,
 		"a real broker killed":           testRealBroker,
 		"a replay in its world":          testReplay,
+		"a replay is controlled":         testReplayBar,
 		"modules":                        testModules,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +75,11 @@ quarter of a second. Prints a line for each file that is complete.`,
 			if err := p.recordFrom(ctx, c, &r, devices); err != nil {
 				return err
 			}
-			if r.World, err = p.recordedWorld(c.String("world"), textsOf(c, "player-cfg")); err != nil {
+			world, err := p.recordedWorld(c.String("world"), textsOf(c, "player-cfg"))
+			if err != nil {
 				return err
 			}
+			r.World = cmp.Or(world, r.World)
 			recorder, err := record.New(r)
 			if err != nil {
 				return err

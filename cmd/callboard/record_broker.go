@@ -41,6 +41,10 @@ func (p *program) recordBroker(ctx context.Context, c *cli.Context, r *record.Co
 	if err != nil {
 		return err
 	}
+	if r.World, err = brokerPlans(ctx, client, config, r.Logger); err != nil {
+		client.Close()
+		return err
+	}
 	r.Source = fromBroker(client, toRecord(r.Output, textsOf(c, "robot"), devices), r.Logger)
 	return nil
 }

@@ -24,8 +24,10 @@ func (p *program) view() command {
 		about: `Replays recorded runs (Player logs, also gzipped, and MCAP) to a broker of its own,
 and serves the page, with the floor plan where the recording has its world: replay
 and serve in one. Conditions and programs see the robots as live ones. It begins
-at once, and again at the end unless --once is given. NAME=FILE gives the robot of
-a file another name. Prints the page's address; what the broker keeps is temporary.`,
+at once, and again at the end unless --once is given. On the page it is paused and
+played, at any speed and from any place; what conditions find in the whole run stands
+on its slider. NAME=FILE gives the robot of a file another name. Prints the page's
+address; what the broker keeps is temporary.`,
 		examples: []string{
 			"callboard view run.mcap",
 			"callboard view a=monday.log b=tuesday.log --speed 4",
@@ -70,7 +72,10 @@ a file another name. Prints the page's address; what the broker keeps is tempora
 			if err != nil {
 				return errors.Join(err, servers.close())
 			}
-			b, err := bridge.New(bridge.Config{Config: settings, Page: web.FS(), Stop: ctx.Done(), Logger: logger})
+			page := &viewed{replay: r, sources: sources, settings: settings}
+			b, err := bridge.New(bridge.Config{
+				Config: settings, Page: web.FS(), World: runPlans(sources), Extra: map[string]func() any{"replay": page.state}, Actions: page.actions(), Stop: ctx.Done(), Logger: logger,
+			})
 			switch {
 			case errors.Is(err, spool.ErrStopped):
 				return servers.close()

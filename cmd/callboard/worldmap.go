@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -45,8 +47,11 @@ func runMaps(sources []replay.Source, logger *slog.Logger) []*floorplan.Driver {
 
 func runMap(file *run.File, survey *run.Survey) (*floorplan.Driver, error) {
 	recorded, err := file.World()
-	if err != nil || recorded == nil || recorded.File() == "" {
+	if err != nil || recorded == nil {
 		return nil, err
+	}
+	if recorded.File() == "" {
+		return planMap(recorded, survey)
 	}
 	world, problems := worldfile.Load(recorded.Open, recorded.File())
 	if err := problems.First(); err != nil {
@@ -57,6 +62,48 @@ func runMap(file *run.File, survey *run.Survey) (*floorplan.Driver, error) {
 		return nil, err
 	}
 	return worldMap(worldNameOf(recorded.File(), survey), made)
+}
+
+// planMap makes a map of a floor plan that was recorded from a broker: of the first
+// robot's world, nil if there is none.
+func planMap(recorded *run.World, survey *run.Survey) (*floorplan.Driver, error) {
+	for _, data := range recorded.Plans() {
+		var drawn floorPlan
+		if err := json.Unmarshal(data, &drawn); err != nil {
+			return nil, fmt.Errorf("the floor plan: %w", err)
+		}
+		if drawn.Name != worldNameOf(drawn.Name, survey) {
+			continue
+		}
+		plan := floorplan.Plan{World: drawn.Name, Min: [2]float64(drawn.Bounds[:2]), Max: [2]float64(drawn.Bounds[2:])}
+		for _, o := range drawn.Outlines {
+			if o.Closed && len(o.Points) > 0 {
+				o.Points = append(o.Points, o.Points[0])
+			}
+			plan.Outlines = append(plan.Outlines, o.Points)
+		}
+		return floorplan.NewDriver(plan)
+	}
+	return nil, nil
+}
+
+// runPlans returns the floor plans that were recorded from brokers, by world, as
+// pages draw them: with the worlds' colours.
+func runPlans(sources []replay.Source) func(world string) ([]byte, bool) {
+	plans := map[string][]byte{}
+	for _, s := range sources {
+		recorded, err := s.File.World()
+		if err != nil || recorded == nil {
+			continue // runMaps has told
+		}
+		for _, data := range recorded.Plans() {
+			var drawn floorPlan
+			if err := json.Unmarshal(data, &drawn); err == nil { // likewise
+				plans[drawn.Name] = data
+			}
+		}
+	}
+	return func(world string) ([]byte, bool) { plan := plans[world]; return plan, plan != nil }
 }
 
 // worldNameOf is the name that the recorded robots' world had, or else its

@@ -43,6 +43,7 @@ func (b *batch) full() bool { return len(b.events) >= batchEvents || len(b.bytes
 type feed struct {
 	replay  *Replay
 	sources []*source
+	seek    float64 // s since the beginning, where to begin; 0: at the beginning
 	first   float64 // s, where the time line begins; set before the first message is handed over
 	out     chan *batch
 	back    chan *batch // to be filled again
@@ -65,8 +66,8 @@ type source struct {
 // counted.
 const toldFaults = 10
 
-func newFeed(ctx context.Context, r *Replay) (*feed, error) {
-	f := &feed{replay: r, out: make(chan *batch, batches), back: make(chan *batch, batches), done: make(chan struct{})}
+func newFeed(ctx context.Context, r *Replay, seek float64) (*feed, error) {
+	f := &feed{replay: r, seek: seek, out: make(chan *batch, batches), back: make(chan *batch, batches), done: make(chan struct{})}
 	for i, s := range r.cfg.Sources {
 		reader, err := s.File.Reader(run.Options{Bodies: true})
 		if err != nil {
@@ -112,6 +113,9 @@ func (f *feed) fill(ctx context.Context) {
 			begun, f.first = true, s.line
 			from = f.replay.cfg.From.at(f.first, math.Inf(-1))
 			to = f.replay.cfg.To.at(f.first, math.Inf(1))
+			if f.seek > 0 {
+				from = max(from, f.first+f.seek-before)
+			}
 		}
 		f.add(b, s, s.line >= from && s.line <= to)
 		f.advance(ctx, s)

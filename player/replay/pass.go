@@ -9,11 +9,15 @@ import (
 	"callboard/player/server"
 )
 
+// before is how much of what came before a place that is sought, in s, is sent at once.
+const before = 0.5
+
 // together is how many messages are published at once at most: far fewer than
 // a client's queue holds, see server.WaitRoom.
 const together = 64
 
-// pass is one way through the recording, from its beginning. It belongs to the
+// pass is one way through the recording, from its beginning or from a place that was
+// sought. It belongs to the
 // goroutine of Run.
 type pass struct {
 	ctx    context.Context
@@ -24,19 +28,25 @@ type pass struct {
 	batch *batch
 	next  int // in batch
 
-	pacer pacer
-	line  float64   // of the newest message; NaN: none yet
-	tell  time.Time // when it is told that clients hold the replay back; zero: they do not
+	pacer  pacer
+	seek   float64   // s since the beginning, where it begins; 0: at the beginning
+	sought float64   // s, the same on the time line, once that is known
+	line   float64   // of the newest message; NaN: none yet
+	tell   time.Time // when it is told that clients hold the replay back; zero: they do not
 }
 
 func (r *Replay) newPass(ctx context.Context) (*pass, error) {
-	feed, err := newFeed(ctx, r)
+	r.mu.Lock()
+	seek := r.state.seek
+	r.state.seek, r.state.rewind = 0, false
+	r.mu.Unlock()
+	feed, err := newFeed(ctx, r, seek)
 	if err != nil {
 		return nil, err
 	}
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	return &pass{ctx: ctx, replay: r, feed: feed, timer: timer, line: math.NaN()}, nil
+	return &pass{ctx: ctx, replay: r, feed: feed, timer: timer, seek: seek, sought: math.Inf(-1), line: math.NaN()}, nil
 }
 
 func (p *pass) end() {
@@ -53,6 +63,10 @@ func (p *pass) play() {
 		return
 	}
 	p.pacer.set(time.Now(), true, p.replay.speedNow())
+	if p.seek > 0 && some {
+		p.sought = p.feed.first + p.seek
+		p.pacer.start(time.Now(), p.sought)
+	}
 	for some {
 		group := p.group()
 		if group[0].answer == nil && !p.wait(group[0].line) {
@@ -134,7 +148,7 @@ func (p *pass) publish(group []event) {
 	p.line = group[len(group)-1].line
 	r := p.replay
 	r.mu.Lock()
-	r.at = p.line - p.feed.first
+	r.at = max(p.line, p.sought) - p.feed.first
 	r.played += uint64(len(group))
 	r.mu.Unlock()
 }

@@ -99,8 +99,8 @@ type served struct {
 	sources []int
 }
 
-// name returns the robot's name in the replay.
-func (s *Source) name(robot string) string {
+// RobotName returns the name that a robot of the file has in the replay.
+func (s *Source) RobotName(robot string) string {
 	switch {
 	case s.Name == "":
 		return robot
@@ -117,7 +117,7 @@ func (a *arrangement) add(source int, robot run.Robot) error {
 		return nil
 	}
 	src := &a.replay.cfg.Sources[source]
-	name := src.name(robot.Name)
+	name := src.RobotName(robot.Name)
 	known := a.robots[name]
 	if known == nil {
 		known = &served{port: a.port(source, robot.Devices[0].Addr)}

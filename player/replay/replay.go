@@ -89,6 +89,7 @@ type state struct {
 	first   time.Time // when the first was opened, since none was
 	last    time.Time // when the newest was
 	rewind  bool      // asked for
+	seek    float64   // s since the beginning, where the next pass begins
 	started bool      // since a device was opened: it plays, or has played
 	ended   bool      // it has played all
 }
@@ -144,6 +145,7 @@ func (r *Replay) Ports() []*Port { return r.ports }
 type Progress struct {
 	At       time.Duration // since the beginning of the run
 	Length   time.Duration // of the run; 0 is not known
+	Speed    float64       // multiple of the recording's; 0: as fast as possible
 	Messages uint64        // played so far
 	Started  bool          // a device has been opened
 	Playing  bool          // neither paused nor at the end
@@ -155,9 +157,35 @@ func (r *Replay) Progress() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Progress{
-		At: seconds(r.at), Length: seconds(r.length), Messages: r.played,
+		At: seconds(r.at), Length: seconds(r.length), Speed: r.speed, Messages: r.played,
 		Started: r.state.started, Playing: r.state.started && r.playing && !r.state.ended, Ended: r.state.ended,
 	}
+}
+
+// Play lets the replay go on, or pauses it, as a client of log:0 does. At the end of
+// the recording only Seek goes on.
+func (r *Replay) Play(on bool) {
+	r.change(func() { r.playing = on })
+}
+
+// SetSpeed changes the multiple of the speed at which it was recorded; 0 is as fast as
+// the slowest client takes it.
+func (r *Replay) SetSpeed(speed float64) error {
+	if !(speed >= 0) || math.IsInf(speed, 1) {
+		return fmt.Errorf("replay: speed %v, expected 0 (as fast as possible) or more", speed)
+	}
+	r.change(func() { r.speed = speed })
+	return nil
+}
+
+// Seek goes to a time since the beginning of the run. What came just before is sent
+// at once, also while it is paused, so that clients see how things stood there.
+func (r *Replay) Seek(at time.Duration) {
+	r.change(func() {
+		r.state.rewind, r.state.ended = true, false
+		r.state.seek = max(0, min(at.Seconds(), r.length))
+		r.at = r.state.seek
+	})
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -262,6 +262,52 @@ func TestLogDevice(t *testing.T) {
 	})
 }
 
+// A place that is sought shows how things stood there, also while it is paused; from
+// there it goes on at its pace, also after the end.
+func TestSeek(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 100, 0.25, 41)...))}, Speed: 1})
+		r := g.read(0, nil)
+		passes(400 * time.Millisecond)
+		r.expect(100, 100.25)
+		g.replay.Play(false)
+		g.replay.Seek(5 * time.Second)
+		passes(time.Hour)
+		r.expect(100, 100.25, 104.5, 104.75)
+		if at := g.replay.Progress(); at.At != 5*time.Second || at.Playing || at.Ended {
+			t.Errorf("paused at the place that was sought it is %+v", at)
+		}
+		g.replay.Play(true)
+		passes(300 * time.Millisecond)
+		r.expect(100, 100.25, 104.5, 104.75, 105, 105.25)
+		g.replay.Seek(time.Second)
+		passes(300 * time.Millisecond)
+		r.expect(100, 100.25, 104.5, 104.75, 105, 105.25, 100.5, 100.75, 101, 101.25)
+		g.replay.Seek(0)
+		passes(100 * time.Millisecond)
+		r.expect(100, 100.25, 104.5, 104.75, 105, 105.25, 100.5, 100.75, 101, 101.25, 100)
+		g.replay.Seek(time.Hour) // the end
+		passes(time.Hour)
+		r.expect(100, 100.25, 104.5, 104.75, 105, 105.25, 100.5, 100.75, 101, 101.25, 100, 109.5, 109.75, 110)
+		if at := g.replay.Progress(); at.At != 10*time.Second || !at.Ended {
+			t.Errorf("at the end it is %+v", at)
+		}
+		g.replay.Seek(9 * time.Second)
+		g.replay.Play(true)
+		if err := g.replay.SetSpeed(10); err != nil {
+			t.Fatal(err)
+		}
+		passes(80 * time.Millisecond)
+		all := r.times()
+		if got, want := fmt.Sprint(all[14:]), fmt.Sprint([]float64{108.5, 108.75, 109, 109.25, 109.5, 109.75}); got != want {
+			t.Errorf("ten times as fast, 80 ms after 9 s, %v have come, expected %v", got, want)
+		}
+		if err := g.replay.SetSpeed(-1); err == nil {
+			t.Error("a speed of -1 was taken")
+		}
+	})
+}
+
 func TestLogProperties(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := start(t, replay.Config{Sources: []replay.Source{source(t, "a.log", logText(t, every(6665, 0, 10, 4)...))}, Speed: 1})

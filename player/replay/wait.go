@@ -22,8 +22,8 @@ func (p *pass) begin() bool {
 		due, opened := r.due()
 		start := opened && !now.Before(due)
 		if start {
-			r.state.started, r.state.ended, r.state.rewind = true, false, false
-			r.at = 0
+			r.state.started, r.state.ended = true, false
+			r.at = p.seek
 		}
 		r.mu.Unlock()
 		switch {
@@ -95,6 +95,9 @@ func (p *pass) wait(line float64) bool {
 		}
 		now := time.Now()
 		p.pacer.set(now, playing, speed)
+		if line < p.sought {
+			return true
+		}
 		if begin {
 			p.passGap(now, line)
 		}

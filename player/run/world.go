@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"mime"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -20,7 +21,8 @@ import (
 const maxWorld = 256 << 20
 
 // World is the world that a run was recorded in: a world file with what it
-// includes and its bitmaps, and perhaps the Player configuration.
+// includes and its bitmaps, and perhaps the Player configuration. Of a run recorded
+// from a broker it is the floor plans that the broker had.
 type World struct {
 	Files []WorldFile // the world file first, then the configuration, if they are there
 }
@@ -39,6 +41,25 @@ func (w *World) File() string {
 		}
 	}
 	return ""
+}
+
+// planSuffix ends the names of files that are floor plans.
+const planSuffix = ".plan.json"
+
+// PlanFile makes a file of a floor plan, as a broker serves it at /api/worlds/NAME.
+func PlanFile(world string, plan []byte) WorldFile {
+	return WorldFile{Name: url.PathEscape(world) + planSuffix, Data: plan}
+}
+
+// Plans returns the floor plans, of runs recorded from a broker.
+func (w *World) Plans() [][]byte {
+	var all [][]byte
+	for _, f := range w.Files {
+		if strings.HasSuffix(f.Name, planSuffix) {
+			all = append(all, f.Data)
+		}
+	}
+	return all
 }
 
 // Open returns the bytes of a file, as worldfile.Load asks for them. A name that

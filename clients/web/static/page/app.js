@@ -20,6 +20,7 @@ import { Ghost } from "./ghost.js";
 import { Past } from "./past.js";
 import { RobotPanel } from "./panel.js";
 import { Sensors } from "./sensors.js";
+import { Replay } from "./replay.js";
 import { TimeLine } from "./timeline.js";
 import { Views } from "./views.js";
 import { Words } from "./words.js";
@@ -58,6 +59,7 @@ async function start() {
   const watchRobot = (name) => { views.show("conditions"); composer.forRobot(name); };
   const showPast = (entry) => ghost.show(entry);
   const timeline = new TimeLine({ past, theme, show: showPast });
+  const replay = new Replay({ watches, theme, words });
   new RobotPanel({ robots, sensors, views, theme, words, past, watch: watchRobot, show: showPast });
   new Drive({ client, robots });
   new Link({ client, viewer, robots });
@@ -84,7 +86,7 @@ async function start() {
 
   watches.restore();
   words.load();
-  expose({ client, viewer, robots, watches, notices, map, network, sensors, zones, timeline, ghost });
+  expose({ client, viewer, robots, watches, notices, map, network, sensors, zones, timeline, ghost, replay });
   viewer.connect();
   client.connect();
 }
@@ -119,7 +121,7 @@ async function watchNetwork(viewer, network, layers) {
 }
 
 /** window.callboard: what the page knows, to read, for tests and the curious. */
-function expose({ client, viewer, robots, watches, notices, map, network, sensors, zones, timeline, ghost }) {
+function expose({ client, viewer, robots, watches, notices, map, network, sensors, zones, timeline, ghost, replay }) {
   const view = {
     get connection() { return client.status.name; },
     get viewing() { return viewer.status.name; },
@@ -140,6 +142,7 @@ function expose({ client, viewer, robots, watches, notices, map, network, sensor
     get sensors() { return [...sensors.devices.values()].map((d) => ({ name: d.name, rate: d.meter.rate(), fields: [...d.series.keys()] })); },
     get zones() { return { drawing: zones.drawing, drawn: zones.drawn, configured: zones.configured.map(([name]) => name) }; },
     get timeline() { return timeline.window; },
+    get replay() { return replay.view; },
     get past() { return ghost.entry && { robot: ghost.entry.robot, time: ghost.entry.time }; },
     get map() { return { ...map.view, frames: map.frames }; },
   };

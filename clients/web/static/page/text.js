@@ -74,4 +74,16 @@ export const text = {
     pair: (p) => [`Side ${p.side} of a pair, ${p.active ? "active" : "standby"} in term ${p.term} (${p.stands})`, p.heard ? (p.in_step ? "the other side is in step" : "the other side catches up") : "the other side is silent",
       p.witness ? `witness ${p.witness} ${p.witness_answers ? "answers" : "does not answer"}` : "no witness", `${plural(p.waiting, "batch", "batches")} ${p.waiting === 1 ? "waits" : "wait"} for the standby`].join("; "),
   },
+  replay: {
+    play: "Play",
+    pause: "Pause",
+    speed: (s) => (s === 0 ? "as fast as possible" : `${s} ×`),
+    at: (at, length) => `${minutes(at)} of ${minutes(length)}`,
+    searching: "is searched for…",
+    found: (n, marks, more) => `${n} notifications in the run${more ? `, the first ${count(marks)} marks are shown` : ""}`,
+    none: "What conditions found in the run; there are none yet",
+  },
 };
+
+/** A time of a run: 1:05.3. */
+function minutes(s) { return `${fixed(Math.floor(s / 60), 0)}:${fixed(Math.floor(s * 10) / 10 - 60 * Math.floor(s / 60), 1).padStart(4, "0")}`; }

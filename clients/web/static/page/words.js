@@ -2,13 +2,14 @@ import { Emitter } from "../emitter.js";
 
 /**
  * What conditions may name, as /api/words gives it: variables, kinds of
- * readings with their fields, functions, the broker's zones. Event: change.
+ * readings with their fields, functions, the broker's zones; and what else the broker has. Event: change.
  */
 export class Words extends Emitter {
   variables = []; // {name, type, unit, doc}
   kinds = []; // {name, doc, interfaces, fields: likewise}
   functions = []; // {name, args, doc}
   zones = {}; // name → [[x, y], …], m
+  extras = []; // what else there is at /api: replay, roam, …
 
   /** Asks the broker; what it does not tell stays empty. */
   async load() {
@@ -17,8 +18,8 @@ export class Words extends Emitter {
       url.username = url.password = ""; // fetch refuses them; the browser knows them by now
       const answer = await fetch(url);
       if (!answer.ok) return;
-      const { variables, kinds, functions, zones } = await answer.json();
-      Object.assign(this, { variables: variables ?? [], kinds: kinds ?? [], functions: functions ?? [], zones: zones ?? {} });
+      const { variables, kinds, functions, zones, extras } = await answer.json();
+      Object.assign(this, { variables: variables ?? [], kinds: kinds ?? [], functions: functions ?? [], zones: zones ?? {}, extras: extras ?? [] });
       this.emit("change");
     } catch (error) {
       console.warn("callboard: words of conditions:", error.message);
