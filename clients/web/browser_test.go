@@ -165,6 +165,12 @@ func value[T any](p *page, expression string) T {
 	return v
 }
 
+// do carries out a JavaScript statement.
+func (p *page) do(statement string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate[chromedp.Void]("{ " + statement + " } 0"))
+}
+
 // text is what the page says.
 func (p *page) text() string {
 	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[string]("document.body.innerText"))
@@ -194,6 +200,15 @@ func (p *page) choose(robot string) {
 	p.until(`callboard.robots.length > 0 && document.querySelectorAll("#robots li").length === callboard.robots.length`)
 	p.click(fmt.Sprintf(`#robots li[data-robot=%q] .robot`, robot))
 	p.until(fmt.Sprintf(`callboard.selected === %q`, robot))
+}
+
+// openSlip clicks the n-th notification of the list, once all that came are in it:
+// those that come later would move it away under the pointer.
+func (p *page) openSlip(n int) {
+	p.t.Helper()
+	p.until(`callboard.notifications.total > 0 && document.querySelectorAll("#notices .slip[data-seq]").length === Math.min(250, callboard.notifications.total)`)
+	p.click(fmt.Sprintf("#notices .slip:nth-child(%d) .slip-head", n))
+	p.until(fmt.Sprintf(`document.querySelector("#notices .slip:nth-child(%d) .reading") !== null`, n))
 }
 
 // fill writes into a field as a person would: the page is told.

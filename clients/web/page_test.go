@@ -76,6 +76,7 @@ func TestPage(t *testing.T) {
 		"a real broker killed":           testRealBroker,
 		"a replay in its world":          testReplay,
 		"a replay is controlled":         testReplayBar,
+		"screen readers and contrast":    testAccessible,
 		"modules":                        testModules,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })
@@ -281,8 +282,7 @@ func testNotifications(t *testing.T, chromium context.Context) {
 		t.Errorf("newest first (-want +got):\n%s", diff)
 	}
 	p.until(`[...flashed].join() === "r1"`)
-	p.click("#notices .slip:nth-child(2) .slip-head")
-	p.until(`document.querySelector("#notices .slip:nth-child(2) .reading table") !== null`)
+	p.openSlip(2)
 	p.until(`document.querySelector("#notices .reading").textContent.includes("angle_min") && document.querySelector("#notices .reading .polar .hits") !== null`)
 	p.until(`callboard.selected === "r1"`)
 	b.step() // the list holds still while one is open

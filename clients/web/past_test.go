@@ -49,8 +49,8 @@ func testTimeLine(t *testing.T, chromium context.Context) {
 	p.until(`callboard.past === null && document.querySelector("#ghost").hidden`)
 
 	// A slip that is opened shows the same; back to now closes it.
-	p.click("#notices .slip:nth-child(2) .slip-head")
-	p.until(`callboard.past !== null && document.querySelector("#notices .reading") !== null`)
+	p.openSlip(2)
+	p.until(`callboard.past !== null`)
 	p.click("#ghost-end")
 	p.until(`callboard.past === null && document.querySelector("#notices .reading") === null`)
 	p.click(`.card[data-id="w2"] button[aria-label^="Unsubscribe"]`)

@@ -1,7 +1,7 @@
 import { h } from "./dom.js";
 import { text } from "./text.js";
 
-const most = 8; // offers shown
+const most = 6; // offers shown
 
 /**
  * Offers names under a text field while somebody types. Up and down choose, Tab
@@ -78,7 +78,6 @@ export class Completion {
     items[this.#chosen]?.setAttribute("aria-selected", "false");
     this.#chosen = (this.#chosen + step + items.length + (this.#chosen < 0 && step < 0 ? 1 : 0)) % items.length;
     items[this.#chosen].setAttribute("aria-selected", "true");
-    items[this.#chosen].scrollIntoView({ block: "nearest" });
     this.#field.setAttribute("aria-activedescendant", items[this.#chosen].id);
   }
 
