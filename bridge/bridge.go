@@ -144,7 +144,7 @@ func (b *Bridge) newPush(broker attach.Broker) error {
 	c := b.config.Config
 	p := push.Config{
 		Broker: broker, ID: c.Broker.ID, Listener: b.listener, Tokens: tokens(c.Tokens),
-		Page: b.config.Page, World: b.plan, Grid: b.grid, Words: b.words, Extra: b.config.Extra, Actions: b.config.Actions, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
+		Page: b.config.Page, World: b.plan, Grid: b.grid, Words: b.words, Peers: b.peers, Extra: b.config.Extra, Actions: b.config.Actions, Ready: b.ready, Metrics: b.metrics, Logger: b.config.Logger,
 		MaxSessions: c.Limits.Connections, MaxSubscriptions: c.Limits.ClientSubscriptions, Memory: c.Limits.Memory, Hosts: hosts(c.Broker.URL), Origins: c.Broker.Origins,
 	}
 	if b.side != nil {
@@ -183,6 +183,15 @@ func (b *Bridge) plan(ctx context.Context, world string, grant attach.Grant) ([]
 		}
 	}
 	return l.robots.Plan(world)
+}
+
+// peers are the addresses of the network's brokers.
+func (b *Bridge) peers(ctx context.Context) []string {
+	l := b.life.Load()
+	if l == nil {
+		return nil
+	}
+	return l.node.Addresses(ctx)
 }
 
 // grid returns a world's map in cells, if a Player server has told one.

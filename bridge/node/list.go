@@ -294,6 +294,22 @@ func (n *Node) listBrokers(ctx context.Context, grant attach.Grant) (any, error)
 	return all, nil
 }
 
+// Addresses returns the WebSocket addresses of the network's brokers, as far as they
+// are known; those out of reach too.
+func (n *Node) Addresses(ctx context.Context) []string {
+	var states []overlay.LinkState
+	if err := n.ask(ctx, func() { states = n.broker.LinkStates() }); err != nil {
+		return nil
+	}
+	var all []string
+	for _, s := range states {
+		if s.URL != "" {
+			all = append(all, s.URL)
+		}
+	}
+	return all
+}
+
 func links(s overlay.LinkState) []string {
 	all := []string{}
 	for _, neighbour := range s.Neighbours {

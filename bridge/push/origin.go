@@ -1,17 +1,23 @@
 package push
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"callboard/subscribe/protocol"
 )
 
 // Pages of other origins are kept out: a browser lets them open a WebSocket
 // anywhere, and only says whose they are. Those of Config.Origins may, and read
-// the API too (CORS): then a browser asks first, by OPTIONS and without a token.
+// the API too (CORS): then a browser asks first, by OPTIONS and without a token. Pages of
+// the network's other brokers may open the WebSocket: programs roam, and so do pages.
+
+// peersTimeout is how long a handshake waits to be told the network's brokers.
+const peersTimeout = 5 * time.Second
 
 // mayUse reports whether a request comes from a page of ours, of a configured
 // origin, or from no page at all.
@@ -22,6 +28,23 @@ func (s *Server) mayUse(r *http.Request) bool {
 	}
 	u, err := url.Parse(origins[0])
 	return err == nil && len(origins) == 1 && u.Host != "" && (strings.EqualFold(u.Host, r.Host) || s.configured(origins[0]))
+}
+
+// peer reports whether a request comes from the page of another broker of the network.
+func (s *Server) peer(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	if len(origins) != 1 || s.config.Peers == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), peersTimeout)
+	defer cancel()
+	return slices.ContainsFunc(s.config.Peers(ctx), func(address string) bool {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" {
+			return false
+		}
+		return plainOrigin(strings.Replace(u.Scheme, "ws", "http", 1)+"://"+u.Host) == plainOrigin(origins[0])
+	})
 }
 
 // configured reports whether an origin is one of the configured ones.

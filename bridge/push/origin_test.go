@@ -122,3 +122,40 @@ func TestRightsOfWhatIsShown(t *testing.T) {
 		}
 	}
 }
+
+// The pages of the network's brokers may open the WebSocket, but not act for the user
+// by the API.
+func TestOriginsOfPeers(t *testing.T) {
+	s := start(t, Config{
+		Peers: func(context.Context) []string {
+			return []string{"ws://b1.example:8800/ws", "wss://b2.example/ws", "%", ""}
+		},
+		Actions: map[string]func(context.Context, []byte) (any, error){"do": func(context.Context, []byte) (any, error) { return nil, nil }},
+	})
+	for _, tt := range []struct {
+		origin  string
+		allowed bool
+	}{
+		{"http://b1.example:8800", true},
+		{"https://b2.example", true},
+		{"https://b2.example:443", true},
+		{"http://b1.example", false},
+		{"https://b1.example:8800", false},
+		{"http://b1.example:8800.evil.example", false},
+		{"null", false},
+	} {
+		ws, response, err := websocket.DefaultDialer.Dial("ws://"+s.addr+"/ws", http.Header{"Origin": {tt.origin}})
+		if (err == nil) != tt.allowed {
+			t.Errorf("%s: WebSocket: %v, expected allowed = %v", tt.origin, err, tt.allowed)
+		}
+		if err == nil {
+			ws.Close()
+		} else if response == nil || response.StatusCode != 403 {
+			t.Errorf("%s: WebSocket: %v", tt.origin, err)
+		}
+		status, _, _ := s.get(t, "/api/do", func(r *http.Request) { r.Method = http.MethodPost; r.Header.Set("Origin", tt.origin) })
+		if status != 403 {
+			t.Errorf("%s: an action answers %d, expected 403", tt.origin, status)
+		}
+	}
+}

@@ -40,7 +40,10 @@ type Config struct {
 	TLS      *tls.Config   // nil: plain HTTP; see LoadTLS
 	Tokens   []Token       // none: everyone may do everything
 	Origins  []string      // of pages of others that may use the WebSocket and the API, as https://HOST[:PORT]
-	Hosts    []string      // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
+	// Peers returns the addresses of the network's brokers, whose pages may open the
+	// WebSocket as ours do: they come here when their own broker is gone; nil: none.
+	Peers func(context.Context) []string
+	Hosts []string // names that requests may use beside localhost and addresses, as when a proxy passes its own on; matters without tokens only
 
 	Page fs.FS // static files at /; nil: none
 	// World returns the floor plan's JSON at /api/worlds/NAME, if a robot that the

@@ -74,6 +74,7 @@ func TestPage(t *testing.T) {
 		"a crowd":                        testCrowd,
 		"a map of its own":               testViewer,
 		"a real broker killed":           testRealBroker,
+		"at another broker":              testLeave,
 		"a replay in its world":          testReplay,
 		"a replay is controlled":         testReplayBar,
 		"screen readers and contrast":    testAccessible,

@@ -34,7 +34,7 @@ const networkPeriod = 600; // ms between looks at the list of brokers, if there 
 
 async function start() {
   const brokers = [besidePage(document.baseURI)];
-  const config = { brokers, choose: () => brokers, sides: false, backoff: [250, 5000] }; // a page speaks with the broker that it is from
+  const config = { brokers, sides: false, backoff: [250, 5000] }; // the broker that the page is from; if that is gone, another of the network
   const client = new Client({ ...config, store: await openStore() }); // the user's subscriptions and commands
   const viewer = new Client({ ...config, anonymous: true }); // what the map shows: no flood of notifications stands before it
   const theme = new Theme();
@@ -125,6 +125,7 @@ function expose({ client, viewer, robots, watches, notices, map, network, sensor
   const view = {
     get connection() { return client.status.name; },
     get viewing() { return viewer.status.name; },
+    get known() { return client.known.map((b) => b.id); },
     get client() { return { id: client.id, session: client.session, attachment: client.attachment }; },
     get robots() {
       return robots.all.map((r) => ({ name: r.name, world: r.world, state: r.state, x: r.position?.x, y: r.position?.y, yaw: r.position?.yaw, scans: r.scans.size, sonars: r.sonars.size, body: r.body, matching: r.matches.size }));

@@ -1,5 +1,6 @@
 import { byId, setText } from "./dom.js";
 import { clock } from "./format.js";
+import { text } from "./text.js";
 
 /** The connection in the masthead, and what the map says while there is nothing to show. */
 export class Link {
@@ -8,6 +9,7 @@ export class Link {
   #robots;
   #lostAt = 0; // ms, when what is shown was last true
   #once = false; // it was attached before
+  #home = null; // {id, url} of the broker that this page is from
 
   /** @param {{client: object, viewer: object, robots: object}} parts viewer: the Client that the map lives on */
   constructor({ client, viewer, robots }) {
@@ -33,6 +35,7 @@ export class Link {
     if (s.name === "attached") {
       this.#once = true;
       this.#lostAt = 0;
+      this.#home ??= { id: s.broker, url: s.url };
     } else if (this.#once && !this.#lostAt) this.#lostAt = Date.now();
     byId("connection").dataset.state = s.name;
     document.body.classList.toggle("detached", this.#once && (s.name !== "attached" || this.#blind));
@@ -45,17 +48,18 @@ export class Link {
 
   #describe(s) {
     const left = Math.max(0, Math.ceil(((s.retryAt ?? 0) - Date.now()) / 1000));
-    const gone = this.#lostAt ? `Broker gone since ${clock(this.#lostAt)}` : "Broker not reached";
+    const gone = this.#lostAt ? text.link.gone(clock(this.#lostAt)) : text.link.unreached;
+    const away = s.name === "attached" && this.#home.id !== s.broker;
     const texts = {
-      closed: "Not connected",
-      connecting: this.#lostAt ? `${gone}; trying again…` : "Connecting…",
-      attached: `Connected to ${s.broker}${this.#blind ? "; the map stands still" : ""}`,
-      waiting: `${gone}; trying again${left > 1 ? ` in ${left} s` : "…"}`,
-      "taken-over": "Another window uses this session",
-      refused: `Refused: ${s.error?.message ?? ""}`,
+      closed: text.link.closed,
+      connecting: this.#lostAt ? text.link.again(gone, 0) : text.link.connecting,
+      attached: text.link.attached(s.broker, away ? this.#home.id : "", this.#blind),
+      waiting: text.link.again(gone, left),
+      "taken-over": text.link.takenOver,
+      refused: text.link.refused(s.error?.message ?? ""),
     };
     setText(byId("connection-text"), texts[s.name] ?? s.name);
-    const actions = { waiting: "Try now", "taken-over": "Take it back", refused: "Try again" };
+    const actions = text.link.actions;
     const button = byId("connection-action");
     button.hidden = !actions[s.name];
     setText(button, actions[s.name] ?? "");
@@ -63,11 +67,11 @@ export class Link {
 
   #overlay() {
     const robots = this.#robots.all;
-    const text = !this.#once ? "Waiting for the broker…"
-      : robots.length === 0 ? "No robots yet"
+    const said = !this.#once ? text.map.waiting
+      : robots.length === 0 ? text.map.noRobots
       : robots.some((r) => r.placed) ? ""
-      : "No robot has told its position yet";
-    byId("map-empty").hidden = !text;
-    if (text) setText(byId("map-empty-text"), text);
+      : text.map.noPosition;
+    byId("map-empty").hidden = !said;
+    if (said) setText(byId("map-empty-text"), said);
   }
 }

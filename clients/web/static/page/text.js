@@ -5,6 +5,18 @@ const column = (name) => ({ name, number: false });
 const number = (name) => ({ name, number: true });
 
 export const text = {
+  link: {
+    closed: "Not connected",
+    connecting: "Connecting…",
+    unreached: "Broker not reached",
+    gone: (since) => `Broker gone since ${since}`,
+    again: (what, seconds) => `${what}; trying again${seconds > 1 ? ` in ${seconds} s` : "…"}`,
+    attached: (broker, home, blind) => `Connected to ${broker}${home ? `; ${home}, which this page is from, is gone` : ""}${blind ? "; the map stands still" : ""}`,
+    takenOver: "Another window uses this session",
+    refused: (why) => `Refused: ${why}`,
+    actions: { waiting: "Try now", "taken-over": "Take it back", refused: "Try again" },
+  },
+  map: { waiting: "Waiting for the broker…", noRobots: "No robots yet", noPosition: "No robot has told its position yet" },
   drive: {
     stopped: "stopped",
     motors: (on) => (on ? "motors on" : "motors off"),
