@@ -217,17 +217,21 @@ func (p *page) fill(selector, text string) {
 	p.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const e = document.querySelector(%q); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); }`, selector, text)))
 }
 
-// enter presses Enter as a keyboard does: a page that takes the key down keeps the
-// line break out, which chromedp.KeyEvent does not allow.
-func (p *page) enter() {
+// key presses a key that writes a character as a keyboard does: a page that takes the
+// key down keeps the character out, which chromedp.KeyEvent does not allow.
+func (p *page) key(text string) {
 	p.t.Helper()
-	key := input.DispatchKeyEventParams{Type: "keyDown", Key: "Enter", Code: "Enter", Text: "\r", UnmodifiedText: "\r", WindowsVirtualKeyCode: 13, NativeVirtualKeyCode: 13}
-	if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, key); err != nil {
-		p.t.Fatal(err)
+	key := input.DispatchKeyEventParams{Type: "keyDown", Key: text, Text: text, UnmodifiedText: text}
+	if text == "\r" {
+		key.Key, key.Code, key.WindowsVirtualKeyCode, key.NativeVirtualKeyCode = "Enter", "Enter", 13, 13
 	}
-	key.Type, key.Text, key.UnmodifiedText = "keyUp", "", ""
-	if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, key); err != nil {
-		p.t.Fatal(err)
+	for _, way := range []input.DispatchKeyEventType{"keyDown", "keyUp"} {
+		if key.Type = way; way == "keyUp" {
+			key.Text, key.UnmodifiedText = "", ""
+		}
+		if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, key); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }
 

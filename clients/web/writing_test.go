@@ -37,7 +37,7 @@ func testCompletion(t *testing.T, chromium context.Context) {
 		keys, enter := strings.CutSuffix(c.keys, "enter")
 		p.run(chromedp.SendKeys(chromedp.CSS("#condition"), keys))
 		if enter {
-			p.enter()
+			p.key("\r")
 		}
 		p.until(fmt.Sprintf(`document.querySelector("#condition").value === %q && document.activeElement.id === "condition"`, c.want))
 		p.until(offers + `.length === 0`)

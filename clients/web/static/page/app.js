@@ -17,6 +17,8 @@ import { Draft } from "./draft.js";
 import { Drive } from "./drive.js";
 import { Fleet } from "./fleet.js";
 import { Ghost } from "./ghost.js";
+import { Address } from "./address.js";
+import { Keys } from "./keys.js";
 import { Past } from "./past.js";
 import { RobotPanel } from "./panel.js";
 import { Sensors } from "./sensors.js";
@@ -60,6 +62,8 @@ async function start() {
   const showPast = (entry) => ghost.show(entry);
   const timeline = new TimeLine({ past, theme, show: showPast });
   const replay = new Replay({ watches, theme, words });
+  const address = new Address({ views, robots, watches, map, timeline, replay });
+  new Keys({ views });
   new RobotPanel({ robots, sensors, views, theme, words, past, watch: watchRobot, show: showPast });
   new Drive({ client, robots });
   new Link({ client, viewer, robots });
@@ -85,6 +89,7 @@ async function start() {
   setInterval(() => { if (!document.hidden) list(); }, listPeriod);
 
   watches.restore();
+  address.take();
   words.load();
   expose({ client, viewer, robots, watches, notices, map, network, sensors, zones, timeline, ghost, replay });
   viewer.connect();

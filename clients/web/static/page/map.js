@@ -1,3 +1,4 @@
+import { Emitter } from "../emitter.js";
 import { byId, setText, throttled } from "./dom.js";
 import { fixed, plural } from "./format.js";
 import { Camera } from "./camera.js";
@@ -12,8 +13,8 @@ import { paintZones } from "./zones.js";
 
 const few = 60; // robots in view that are painted one by one, with trails and names
 
-/** The canvas: floor plan, robots, what they see. Draws only when something has changed. */
-export class WorldMap {
+/** The canvas: floor plan, robots, what they see. Draws only when something has changed. Event: view (another part is shown). */
+export class WorldMap extends Emitter {
   #canvas = byId("map");
   #context = this.#canvas.getContext("2d");
   #under = document.createElement("canvas"); // grid and floor plan, kept between frames
@@ -28,6 +29,7 @@ export class WorldMap {
   #world = null; // its name
   #touched = false; // the view is the user's now
   #following = false;
+  #place = null; // {world, x, y, scale} to be shown once the world is known
   #ghost = null; // a reading of the past: {scan, pose, colour}
   #frame = 0;
   #ratio = 1;
@@ -35,6 +37,7 @@ export class WorldMap {
   frames = 0;
 
   constructor({ robots, theme, layers, plans, network, zones }) {
+    super();
     this.#zones = zones;
     this.#network = network;
     this.#robots = robots;
@@ -61,6 +64,25 @@ export class WorldMap {
   /** The view, for tests and the curious. */
   get view() { return { world: this.#world, plan: Boolean(this.#plans.get(this.#world)), x: this.#camera.x, y: this.#camera.y, scale: this.#camera.scale, following: this.#following }; }
 
+  /** Whether somebody has chosen what is shown. */
+  get touched() { return this.#touched; }
+
+  /** Shows a part of a world, as soon as that is known. */
+  look(world, x, y, scale) {
+    this.#place = { world, x, y, scale };
+    this.#arrive();
+  }
+
+  #arrive() {
+    const place = this.#place;
+    if (!place || (place.world && place.world !== this.#world && !this.#robots.worlds().includes(place.world))) return;
+    this.#place = null;
+    if (place.world && place.world !== this.#world) this.#enter(place.world);
+    Object.assign(this.#camera, { x: place.x, y: place.y, scale: Math.min(Camera.most, Math.max(Camera.least, place.scale)) });
+    this.#touched = true;
+    this.draw();
+  }
+
   /** Asks for a frame. */
   draw() {
     if (!this.#frame) this.#frame = requestAnimationFrame((now) => this.#paint(now));
@@ -73,6 +95,7 @@ export class WorldMap {
     this.#follow(false);
     this.#touched = true;
     this.#camera.pan(dx, dy);
+    this.emit("view");
     this.draw();
   }
 
@@ -80,6 +103,7 @@ export class WorldMap {
     this.#touched = true;
     if (this.#following) this.#camera.zoom(factor);
     else this.#camera.zoom(factor, x, y);
+    this.emit("view");
     this.draw();
   }
 
@@ -87,6 +111,7 @@ export class WorldMap {
     this.#follow(false);
     this.#touched = false;
     this.#autofit();
+    this.emit("view");
     this.draw();
   }
 
@@ -175,6 +200,7 @@ export class WorldMap {
     }
     select.value = this.#world ?? "";
     byId("world-name").textContent = this.#world ?? "";
+    this.#arrive();
     this.draw();
   }
 

@@ -46,6 +46,7 @@ export class Notices {
     byId("notices-pause").addEventListener("click", () => this.#pause(!this.#paused));
     byId("notices-clear").addEventListener("click", () => this.#clear());
     byId("notices-filter").addEventListener("click", () => this.filter(null));
+    byId("notices-search").addEventListener("input", () => this.#arrange());
     byId("notices-more").addEventListener("click", () => this.#release());
     this.#list.addEventListener("pointerenter", (e) => { this.#pointed = e.pointerType === "mouse"; });
     this.#list.addEventListener("pointerleave", () => { this.#pointed = false; this.#flush(); });
@@ -73,7 +74,11 @@ export class Notices {
       button.textContent = `only ${watch.spec.condition}`;
       button.title = "Show all again";
     }
-    for (const slip of this.#slips) slip.item.hidden = !this.#passes(slip.entry);
+    this.#arrange();
+  }
+
+  #arrange() {
+    for (const slip of this.#slips) slip.item.hidden = !this.#passes(slip);
     this.#empty();
   }
 
@@ -137,7 +142,7 @@ export class Notices {
   #insert() {
     const begun = performance.now();
     const fresh = this.#waiting.map((entry) => new Slip(entry, this.#words, (slip) => this.#toggle(slip)));
-    for (const slip of fresh) slip.item.hidden = !this.#passes(slip.entry);
+    for (const slip of fresh) slip.item.hidden = !this.#passes(slip);
     this.#list.prepend(...fresh.map((s) => s.item));
     this.#slips = [...fresh, ...this.#slips];
     for (const old of this.#slips.splice(most)) old.item.remove();
@@ -149,8 +154,10 @@ export class Notices {
     this.#cost = performance.now() - begun;
   }
 
-  #passes(entry) {
-    return !this.#filter || Boolean(entry.matches?.some((m) => m.watch === this.#filter));
+  #passes({ entry, text: all }) {
+    if (this.#filter && !entry.matches?.some((m) => m.watch === this.#filter)) return false;
+    const low = all.toLowerCase();
+    return byId("notices-search").value.toLowerCase().split(/\s+/).every((w) => low.includes(w));
   }
 
   #more(n) {

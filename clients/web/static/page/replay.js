@@ -1,3 +1,4 @@
+import { Emitter } from "../emitter.js";
 import { byId, h, setText, throttled } from "./dom.js";
 import { count } from "./format.js";
 import { text } from "./text.js";
@@ -10,13 +11,14 @@ const mostRows = 8;
 /**
  * The recorded run that the broker replays, if it does: play, pause, a slider to
  * seek with, the speed; and below the slider what the user's conditions found in
- * the whole run.
+ * the whole run. Event: change.
  */
-export class Replay {
+export class Replay extends Emitter {
   #watches;
   #theme;
   #words;
   #state = null; // as /api/replay gives it
+  #wanted = null; // s, to be gone to
   #held = false; // somebody drags the slider
   #found = new Map(); // Watch → {key, marks, notifications, error}
   #canvas = byId("replay-marks");
@@ -24,6 +26,7 @@ export class Replay {
   #seek = throttled(120, () => this.#change({ at: Number(this.#slider.value) }));
 
   constructor({ watches, theme, words }) {
+    super();
     this.#watches = watches;
     this.#theme = theme;
     this.#words = words;
@@ -43,8 +46,17 @@ export class Replay {
   /** How it goes, and how much was found, for tests; null: nothing is replayed. */
   get view() { return this.#state && { ...this.#state, found: [...this.#found.values()].map((f) => f.marks.length) }; }
 
-  /** Goes to a time of the run (s). */
-  seek(at) { return this.#change({ at }); }
+  /** Goes to a time of the run (s), and waits there, as soon as it is known that there is one. */
+  begin(at) {
+    this.#wanted = at;
+    if (this.#state) this.#arrive();
+  }
+
+  #arrive() {
+    const at = this.#wanted;
+    this.#wanted = null;
+    if (at !== null) this.#change({ at, playing: false });
+  }
 
   async #ask(path, body) {
     const url = new URL(`api/${path}`, document.baseURI);
@@ -74,7 +86,8 @@ export class Replay {
   }
 
   #take(state) {
-    const first = this.#state === null;
+    const before = this.#state;
+    const first = before === null;
     this.#state = state;
     byId("replay").hidden = false;
     this.#slider.max = String(state.length);
@@ -89,7 +102,11 @@ export class Replay {
     }
     if (document.activeElement !== byId("replay-speed")) byId("replay-speed").value = String(state.speed);
     setText(byId("replay-files"), state.files.map((f) => f.split(/[\\/]/).at(-1)).join(", "));
-    if (first) this.#search();
+    if (first) {
+      this.#search();
+      this.#arrive();
+    }
+    if (before?.at !== state.at || before?.playing !== state.playing) this.emit("change");
     this.#paint();
   }
 

@@ -153,6 +153,7 @@ function between(a, b, t, into) {
 export class Robots extends Emitter {
   #robots = new Map();
   selected = null; // a name
+  #wanted = null; // to be selected once it is known
 
   get all() { return [...this.#robots.values()]; }
   get size() { return this.#robots.size; }
@@ -165,6 +166,7 @@ export class Robots extends Emitter {
       robot = new Robot(name);
       this.#robots.set(name, robot);
       this.emit("list");
+      if (name === this.#wanted) this.select(name);
     }
     return robot;
   }
@@ -202,7 +204,14 @@ export class Robots extends Emitter {
     this.emit("list");
   }
 
+  /** Selects a robot, as soon as it is known. */
+  want(name) {
+    if (this.#robots.has(name)) this.select(name);
+    else this.#wanted = name;
+  }
+
   select(name) {
+    this.#wanted = null;
     if (name === this.selected) return;
     this.selected = name;
     this.emit("select", name);

@@ -1,6 +1,8 @@
 import { byId, h, setText, throttled } from "./dom.js";
 import { degrees, fixed } from "./format.js";
+import { text } from "./text.js";
 
+const few = 8; // robots that need no search
 const overflowShown = 10_000; // ms
 const byName = new Intl.Collator("en", { numeric: true });
 
@@ -11,6 +13,7 @@ export class Roster {
   #list = byId("robots");
   #rows = new Map(); // name → parts, in the list's order
   #chosen = null; // the selected robot's row
+  #shown = null; // how many the search leaves; null: nobody searches
   #inView = new Set(); // rows that are to be seen, or nearly: only they are kept up to date
   #scrolled = new IntersectionObserver((entries) => this.#scroll(entries), { rootMargin: "200px" });
 
@@ -20,6 +23,7 @@ export class Roster {
     this.#views = views;
     const arrange = throttled(200, () => this.#arrange());
     robots.on("list", arrange);
+    byId("robots-filter").addEventListener("input", () => this.#filter());
     robots.on("pose", throttled(400, () => this.#update()));
     robots.on("select", () => this.#select());
     setInterval(() => this.#update(), 2000);
@@ -30,6 +34,8 @@ export class Roster {
     const robots = this.#robots.all;
     if (robots.length !== this.#rows.size || robots.some((r) => !this.#rows.has(r.name))) this.#order(robots);
     byId("robots-empty").hidden = robots.length > 0;
+    byId("robots-search").hidden = robots.length < few;
+    this.#filter();
     this.#update();
     this.#select();
   }
@@ -52,6 +58,21 @@ export class Roster {
       if (item === next) next = next.nextSibling;
       else this.#list.insertBefore(item, next);
     }
+  }
+
+  /** Hides the rows of robots that the search does not name. */
+  #filter() {
+    const words = byId("robots-filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (!words.length && this.#shown === null) return;
+    let shown = 0;
+    for (const row of this.#rows.values()) {
+      const robot = this.#robots.get(row.name);
+      const all = [row.name, robot?.world, robot?.away ? text.robot.away : robot?.state, robot?.position?.stall ? text.robot.stalled : ""].join(" ").toLowerCase();
+      row.item.hidden = !words.every((w) => all.includes(w));
+      if (!row.item.hidden) shown++;
+    }
+    this.#shown = words.length ? shown : null;
+    this.#update();
   }
 
   #scroll(entries) {
@@ -79,7 +100,7 @@ export class Roster {
   #update() {
     for (const row of this.#inView) this.#describe(row);
     const away = this.#robots.all.filter((r) => r.away).length;
-    setText(byId("robots-count"), this.#robots.size ? `${this.#robots.size}${away ? `, ${away} away` : ""}` : "");
+    setText(byId("robots-count"), this.#robots.size ? text.robot.count(this.#robots.size, this.#shown, away) : "");
   }
 
   #describe(row) {
@@ -88,8 +109,8 @@ export class Roster {
     const p = robot.position;
     const overflown = Date.now() - robot.overflowAt < overflowShown;
     row.item.dataset.state = robot.away ? "away" : overflown ? "overflow" : robot.state === "up" || robot.placed ? "up" : "unknown";
-    setText(row.pose, p ? `${fixed(p.x, 1)}, ${fixed(p.y, 1)} · ${degrees(p.yaw)}` : "no position");
-    setText(row.note, robot.away ? "away" : overflown ? `lost ${robot.lost || "some"}` : p?.stall ? "stalled" : "");
+    setText(row.pose, p ? `${fixed(p.x, 1)}, ${fixed(p.y, 1)} · ${degrees(p.yaw)}` : text.robot.noPosition);
+    setText(row.note, robot.away ? text.robot.away : overflown ? text.robot.overflow(robot.lost) : p?.stall ? text.robot.stalled : "");
   }
 
   #select() {

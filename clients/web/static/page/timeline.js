@@ -1,3 +1,4 @@
+import { Emitter } from "../emitter.js";
 import { byId, setText, throttled } from "./dom.js";
 import { clock, count, plural } from "./format.js";
 import { text } from "./text.js";
@@ -14,9 +15,9 @@ const byName = new Intl.Collator("en", { numeric: true });
 /**
  * What has fired, over time: a row for each condition and robot. It follows now
  * until somebody pans; drag, wheel or keys pan and zoom, a mark shows its robot
- * as it was.
+ * as it was. Event: window (another time is shown).
  */
-export class TimeLine {
+export class TimeLine extends Emitter {
   #past;
   #theme;
   #show;
@@ -30,6 +31,7 @@ export class TimeLine {
 
   /** @param {{past: object, theme: object, show: function}} parts show(entry): a notification of the past */
   constructor({ past, theme, show }) {
+    super();
     this.#past = past;
     this.#theme = theme;
     this.#show = show;
@@ -60,15 +62,21 @@ export class TimeLine {
   #x(ms) { return labelWidth + (this.#width * (ms - this.window.from)) / this.#span; }
   #at(x) { return this.window.from + ((x - labelWidth) / this.#width) * this.#span; }
 
+  /** Shows the time before end (ms). */
+  look(end) {
+    this.#end = end >= Date.now() ? null : end;
+    this.emit("window");
+    this.#draw();
+  }
+
   #follow() {
     this.#end = null;
+    this.emit("window");
     this.#draw();
   }
 
   pan(ms) {
-    const end = this.window.to + ms;
-    this.#end = end >= Date.now() ? null : end;
-    this.#draw();
+    this.look(this.window.to + ms);
   }
 
   /** Zooms about a time, or about the end if it follows. */
@@ -78,6 +86,7 @@ export class TimeLine {
     const end = about + ((to - about) * span) / this.#span;
     if (this.#end !== null) this.#end = Math.min(end, Date.now());
     this.#span = span;
+    this.emit("window");
     this.#draw();
   }
 

@@ -93,6 +93,16 @@ export class Watches extends Emitter {
     return watch;
   }
 
+  /** Subscribes unless that is there; what is wrong is shown at its card. */
+  want(spec) {
+    const same = (a, b) => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+    if (this.all.some((w) => same({ ...w.spec, id: "" }, { ...spec, id: "" }))) return;
+    const watch = new Watch({ ...spec, id: this.#freeId() }, this.#freeColour());
+    this.#watches.set(watch.id, watch);
+    this.#subscribe(watch).catch((error) => { watch.problem = error; }).finally(() => this.#changed());
+    this.#changed();
+  }
+
   /** Changes condition and options; rejects with the broker's error, and then nothing is changed. */
   async change(watch, spec) {
     const changes = { robots: [], trigger: "every", min_interval: 0, for: 0, select: {}, keep: "all", ...spec };
@@ -158,3 +168,6 @@ export class Watches extends Emitter {
     return used.indexOf(Math.min(...used));
   }
 }
+
+/** An object with its fields in order. */
+function sorted(object) { return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1))); }
