@@ -155,3 +155,24 @@ func bodies(files map[string]string) []string {
 	}
 	return out
 }
+
+// TestText: what people read stands in the markup and in text.js, nowhere else, so that
+// there is one place to look for it.
+func TestText(t *testing.T) {
+	comment := regexp.MustCompile(`(?m)^\s*(?:\*|/\*\*|//).*$|\s//\s.*$`)
+	literal := regexp.MustCompile("\"([^\"\\n]*)\"|`([^`\\n]*)`")
+	value := regexp.MustCompile(`\$\{[^}]*\}`)
+	words := regexp.MustCompile(`\p{L}{2,} \p{L}{2,}|^\p{Lu}\p{Ll}{2,}`)
+	known := regexp.MustCompile(`^callboard: |^the page has no element |^no floor plan|^(?:Enter|Escape|Backspace|Arrow\w+)$|^M\$|^(?:client away|below failed|slip event|state is)|^position\.`)
+	for name, body := range read(t) {
+		if !strings.HasPrefix(name, "page/") || name == "page/text.js" {
+			continue
+		}
+		for _, m := range literal.FindAllStringSubmatch(comment.ReplaceAllString(body, ""), -1) {
+			text := m[1] + m[2]
+			if words.MatchString(value.ReplaceAllString(text, "")) && !known.MatchString(text) {
+				t.Errorf("%s has words of its own: %q; they belong into page/text.js", name, text)
+			}
+		}
+	}
+}

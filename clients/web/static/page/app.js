@@ -24,6 +24,7 @@ import { RobotPanel } from "./panel.js";
 import { Sensors } from "./sensors.js";
 import { Replay } from "./replay.js";
 import { TimeLine } from "./timeline.js";
+import { text } from "./text.js";
 import { Views } from "./views.js";
 import { Words } from "./words.js";
 import { Zones } from "./zones.js";
@@ -75,7 +76,7 @@ async function start() {
     try {
       robots.listed(await viewer.list("robots"));
       plans.refresh();
-      layers.note(feed.crowded ? "Many robots in view: scans and trail of the selected one only." : "");
+      layers.note(feed.crowded ? text.map.crowded : "");
     } catch (error) {
       if (viewer.status.name === "attached") console.warn("callboard: list of robots:", error.message);
     }

@@ -1,6 +1,7 @@
 import { byId, h, icon, setText } from "./dom.js";
 import { coloured } from "./condition.js";
-import { count, plural, rate } from "./format.js";
+import { count, rate } from "./format.js";
+import { text } from "./text.js";
 import { summarise } from "./options.js";
 
 /** The live subscriptions, one card each, with colour, counts and a minute's chart. */
@@ -51,9 +52,9 @@ export class Cards {
     const item = h("li", { class: "card", "data-colour": watch.colour, "data-id": watch.id },
       h("div", { class: "card-head" }, parts.code,
         h("div", { class: "card-actions" },
-          button("filter", "Show only its notifications", () => this.#actions.filter(watch)),
-          button("edit", "Change", () => this.#actions.edit(watch)),
-          button("close", "Unsubscribe", () => this.#remove(watch)))),
+          button("filter", text.cards.only, () => this.#actions.filter(watch)),
+          button("edit", text.cards.change, () => this.#actions.edit(watch)),
+          button("close", text.cards.unsubscribe, () => this.#remove(watch)))),
       parts.options,
       h("div", { class: "card-foot" }, h("span", { class: "card-counts" }, parts.count, parts.rate, parts.robots), parts.chart.svg),
       parts.problem);
@@ -66,8 +67,8 @@ export class Cards {
     parts.options.hidden = !options.length;
     setText(parts.options, options.join(" · "));
     const s = watch.subscription;
-    setText(parts.robots, s ? plural(s.robots, "robot") : watch.problem ? "" : "waiting for the broker");
-    parts.robots.title = "Robots that match its patterns and have the readings that it names";
+    setText(parts.robots, s ? text.cards.count(s.robots) : watch.problem ? "" : text.cards.waiting);
+    parts.robots.title = text.cards.robots;
     const problem = watch.problem ? watch.problem.message : s?.warning ?? "";
     parts.problem.hidden = !problem;
     parts.problem.classList.toggle("warning", !watch.problem);

@@ -75,10 +75,10 @@ export class Composer {
   }
 
   #label() {
-    byId("composer-mode").textContent = this.#editing ? "changing a subscription" : "";
+    byId("composer-mode").textContent = this.#editing ? text.composer.changing : "";
     byId("cancel-edit").hidden = !this.#editing;
-    const waiting = this.#busy && (this.#connected() ? "One moment…" : "Waiting for the broker…");
-    byId("subscribe").textContent = waiting || (this.#editing ? "Change" : "Subscribe");
+    const waiting = this.#busy && (this.#connected() ? text.composer.moment : text.map.waiting);
+    byId("subscribe").textContent = waiting || (this.#editing ? text.cards.change : text.composer.subscribe);
     byId("subscribe").setAttribute("aria-disabled", String(this.#busy));
     byId("composer").classList.toggle("editing", Boolean(this.#editing));
   }
@@ -111,7 +111,7 @@ export class Composer {
     if (this.#busy) return;
     const condition = this.#box.value.trim() ? this.#box.value : "";
     this.#draft.write(null); // it would be tried twice
-    if (!condition) return this.#show({ message: "Write a condition first, or take one of the examples." });
+    if (!condition) return this.#show({ message: text.composer.nothing });
     this.#busy = true;
     this.#label();
     try {
@@ -133,7 +133,7 @@ export class Composer {
     this.#box.setAttribute("aria-invalid", "true");
     const place = error.position;
     const lines = this.#box.value.split("\n").length;
-    const where = !place ? "" : lines > 1 ? `line ${place.line}, column ${place.column}: ` : `column ${place.column}: `;
+    const where = place ? text.composer.where(place, lines > 1) : "";
     this.#error.replaceChildren(...(where ? [h("span", { class: "where" }, where)] : []), error.message);
     this.#error.hidden = false;
     if (error.field && error.field !== "condition") {

@@ -1,3 +1,5 @@
+import { text } from "./text.js";
+
 /**
  * Places in a condition: the broker counts lines and columns from 1, columns
  * in characters (code points); JavaScript counts UTF-16 units.
@@ -42,9 +44,9 @@ export function coloured(text) {
 
 /** Conditions to begin with. */
 export const examples = [
-  { condition: "laser.min < 0.6", title: "something is near" },
-  { condition: "position.speed > 0.3 and laser.front < 1", title: "fast towards something" },
-  { condition: "sector(laser, -20, 20) < 0.8", title: "near, straight ahead" },
-  { condition: "position.stall", title: "it is stuck" },
-  { condition: "sonar.min < 0.5", title: "a sonar sees something near" },
+  { condition: "laser.min < 0.6", title: text.examples.near },
+  { condition: "position.speed > 0.3 and laser.front < 1", title: text.examples.fast },
+  { condition: "sector(laser, -20, 20) < 0.8", title: text.examples.ahead },
+  { condition: "position.stall", title: text.examples.stuck },
+  { condition: "sonar.min < 0.5", title: text.examples.sonar },
 ];

@@ -1,5 +1,6 @@
 import { byId, h, setText, throttled } from "./dom.js";
-import { count, fixed, plural } from "./format.js";
+import { count, fixed } from "./format.js";
+import { text as said } from "./text.js";
 import { Network } from "./network.js";
 
 const ns = "http://www.w3.org/2000/svg";
@@ -134,7 +135,7 @@ export class Diagram {
       dot.classList.toggle("away", !c.attached);
       dot.classList.toggle("moving", performance.now() - c.movedAt < Network.shown);
       dot.classList.toggle("focus", network.shownClient === c);
-      setText(dot.firstChild, `${c.name} at ${c.broker}${c.attached ? "" : ", away"}`);
+      setText(dot.firstChild, said.network.client(c));
     });
   }
 
@@ -142,8 +143,8 @@ export class Diagram {
     const network = this.#network;
     const up = network.links().filter((l) => l.up).length;
     const gone = network.brokers.filter((b) => b.error).length;
-    setText(byId("network-count"), `${plural(network.size, "broker")}${gone ? `, ${gone} gone` : ""}`);
-    byId("network-diagram").setAttribute("aria-label", `${plural(network.size, "broker")}, ${plural(up, "link")} up, ${plural(network.clients.length, "client")}`);
+    setText(byId("network-count"), said.network.count(network.size, gone));
+    byId("network-diagram").setAttribute("aria-label", said.network.diagram(network.size, up, network.clients.length));
     const t = network.tally;
     byId("tally").hidden = !t;
     if (t) {
@@ -152,10 +153,10 @@ export class Diagram {
         byId(id).classList.toggle("bad", Boolean(bad));
       }
       if (t.carriers) setText(byId("tally-times"), field(t));
-      else setText(byId("tally-times"), t.roams ? `p50 ${milliseconds(t.p50)}, p99 ${milliseconds(t.p99)}` : "");
+      else setText(byId("tally-times"), t.roams ? said.network.times(milliseconds(t.p50), milliseconds(t.p99)) : "");
     }
     const client = network.shownClient;
-    setText(byId("network-focus"), client ? `Routes of ${client.name}, at ${client.broker}` : "");
+    setText(byId("network-focus"), client ? said.network.routes(client.name, client.broker) : "");
     this.#moves(t);
   }
 
@@ -183,7 +184,7 @@ export class Diagram {
     sync(this.#rows, this.#network.brokers, (b) => b.id, make, (row, b) => {
       row.item.dataset.state = b.error ? "away" : "up";
       row.item.dataset.colour = b.colour % 8;
-      setText(row.facts, b.error ? b.error : `${plural(b.robots, "robot")} · ${plural(b.attached, "client")}`);
+      setText(row.facts, b.error ? b.error : said.network.about(b));
       const open = this.#open === b.id;
       row.button.setAttribute("aria-expanded", String(open));
       this.#about(row.more, open ? b : null);
@@ -200,12 +201,12 @@ export class Diagram {
     const facts = [];
     if (b) {
       const page = pageOf(b.url);
-      if (page) facts.push(["Page", b.here ? "this one" : h("a", { href: page }, page)]);
-      if (b.registry) facts.push(["Registry", b.registry]);
-      facts.push(["Links", b.links.join(", ") || "none up"]);
+      if (page) facts.push([said.network.page, b.here ? said.fleet.here : h("a", { href: page }, page)]);
+      if (b.registry) facts.push([said.network.registry, b.registry]);
+      facts.push([said.network.links, b.links.join(", ") || said.network.noLinks]);
       for (const n of b.neighbours) if (!n.up && n.problem) facts.push([n.id, n.problem]);
-      facts.push(["Routes", count(b.routeCount)], ["Waiting", plural(b.waiting, "notification")]);
-      if (b.lost) facts.push(["Lost", count(b.lost)]);
+      facts.push([said.network.routeCount, count(b.routeCount)], [said.network.waiting, said.network.notifications(b.waiting)]);
+      if (b.lost) facts.push([said.network.lost, count(b.lost)]);
     }
     const key = JSON.stringify(facts.map(([name, what]) => [name, what.href ?? what]));
     if (into.dataset.facts === key) return;
@@ -249,11 +250,5 @@ function svg(tag, attributes) {
 /** What a field of robots that carry brokers tells, in words. */
 function field(t) {
   const islands = new Set(Object.values(t.islands ?? {})).size;
-  const longest = t.waiting?.[0];
-  const met = t.meetings?.[0];
-  return [
-    plural(islands, "island"),
-    longest ? `${plural(t.waiting.length, "wait")}: ${longest.robot} for ${longest.for} ${Math.round(longest.since)} s` : "nobody waits",
-    met ? `${met.with.join(", ")} met others ${Math.round(met.ago)} s ago` : "",
-  ].filter(Boolean).join("; ");
+  return said.network.field(islands, t.waiting ?? [], t.meetings?.[0]);
 }

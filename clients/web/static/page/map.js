@@ -1,6 +1,7 @@
 import { Emitter } from "../emitter.js";
 import { byId, setText, throttled } from "./dom.js";
-import { fixed, plural } from "./format.js";
+import { fixed } from "./format.js";
+import { text } from "./text.js";
 import { Camera } from "./camera.js";
 import { Gestures } from "./gestures.js";
 import { Box } from "./floorplan.js";
@@ -196,7 +197,7 @@ export class WorldMap extends Emitter {
     byId("world-name").hidden = worlds.length >= 2;
     if (select.dataset.worlds !== JSON.stringify(worlds)) {
       select.dataset.worlds = JSON.stringify(worlds);
-      select.replaceChildren(...worlds.map((w) => new Option(w || "no world", w)));
+      select.replaceChildren(...worlds.map((w) => new Option(w || text.map.noWorld, w)));
     }
     select.value = this.#world ?? "";
     byId("world-name").textContent = this.#world ?? "";
@@ -382,9 +383,8 @@ export class WorldMap extends Emitter {
   /** What a screen reader says of the canvas. */
   #describe() {
     const shown = this.#shown;
-    const where = this.#world ? `Map of ${this.#world}` : "Map";
     const away = shown.filter((r) => r.away).length;
-    const text = `${where}: ${shown.length ? plural(shown.length, "robot") : "no robots yet"}${away ? `, ${away} away` : ""}`;
-    if (this.#canvas.getAttribute("aria-label") !== text) this.#canvas.setAttribute("aria-label", text);
+    const said = text.map.described(this.#world, shown.length, away);
+    if (this.#canvas.getAttribute("aria-label") !== said) this.#canvas.setAttribute("aria-label", said);
   }
 }

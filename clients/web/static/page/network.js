@@ -1,4 +1,5 @@
 import { Emitter } from "../emitter.js";
+import { text } from "./text.js";
 
 const forgotten = 10_000; // ms after which a client that no broker tells of is not shown any more
 const kept = 20; // moves remembered
@@ -32,7 +33,7 @@ export class Network extends Emitter {
     all.sort((a, b) => a.id.localeCompare(b.id, "en", { numeric: true }));
     this.objects = all;
     this.#brokers = new Map(all.map((o, i) => [o.id, {
-      id: o.id, url: o.url ?? "", here: o.here === true, error: o.error ?? "", colour: i, registry: o.registry_mode === "every" ? "at every broker" : o.registry === o.id ? "is here" : "",
+      id: o.id, url: o.url ?? "", here: o.here === true, error: o.error ?? "", colour: i, registry: o.registry_mode === "every" ? text.network.everywhere : o.registry === o.id ? text.network.isHere : "",
       robots: o.robots ?? 0, attached: o.attached ?? 0, subscriptions: o.subscriptions ?? 0, waiting: o.waiting ?? 0, lost: o.lost ?? 0, routeCount: o.route_count ?? 0,
       links: o.links ?? [], neighbours: o.neighbours ?? [], routes: o.routes ?? [], coverage: polygon(o.coverage),
     }]));

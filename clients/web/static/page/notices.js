@@ -1,5 +1,6 @@
 import { byId, setText, throttled } from "./dom.js";
-import { count, plural, rate } from "./format.js";
+import { count, rate } from "./format.js";
+import { text } from "./text.js";
 import { Slip } from "./slip.js";
 
 const most = 250; // kept
@@ -38,7 +39,7 @@ export class Notices {
     this.#words = words;
     this.#ghost = ghost;
     watches.on("notified", (n) => this.#notified(n));
-    client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: gapText(m), source: m.source }));
+    client.on("gap", (m) => this.#add({ kind: "gap", at: Date.now(), text: text.notices.gap(m), source: m.source }));
     client.on("fault", (f) => this.#fault(f));
     robots.on("told", (m) => this.#robot(m));
     client.on("failure", (f) => this.#failed(f));
@@ -71,8 +72,8 @@ export class Notices {
     button.hidden = !watch;
     if (watch) {
       button.dataset.colour = watch.colour;
-      button.textContent = `only ${watch.spec.condition}`;
-      button.title = "Show all again";
+      button.textContent = text.notices.only(watch.spec.condition);
+      button.title = text.notices.all;
     }
     this.#arrange();
   }
@@ -103,19 +104,12 @@ export class Notices {
       this.#faults.untold++;
       return;
     }
-    const more = this.#faults.untold ? `; and ${count(this.#faults.untold)} more times before` : "";
+    this.#add({ kind: "gap", at, text: text.notices.fault(f.reason, this.#faults.untold), source: f.source });
     this.#faults = { at, untold: 0 };
-    this.#add({ kind: "gap", at, text: `The broker broke the protocol: ${f.reason}${more}`, source: f.source });
   }
 
   #robot(m) {
-    const name = m.device ? `${m.device} of ${m.robot}` : m.robot;
-    const texts = {
-      up: `${name} is there`,
-      away: `${name} is away`,
-      overflow: m.lost ? `${m.robot}: ${plural(m.lost, "reading")} lost before the broker` : `${m.robot}: readings lost before the broker`,
-    };
-    this.#add({ kind: m.state === "up" ? "up" : "away", at: Date.now(), robot: m.robot, text: texts[m.state] ?? `${m.robot}: ${m.state}`, source: m.source });
+    this.#add({ kind: m.state === "up" ? "up" : "away", at: Date.now(), robot: m.robot, text: text.notices.robot(m), source: m.source });
   }
 
   #add(entry) {
@@ -163,7 +157,7 @@ export class Notices {
   #more(n) {
     const button = byId("notices-more");
     button.hidden = n === 0;
-    if (n) setText(button, `${count(n)} new`);
+    if (n) setText(button, text.notices.fresh(n));
   }
 
   /** Lets in what waits. */
@@ -219,7 +213,7 @@ export class Notices {
     const any = this.#slips.some((s) => !s.item.hidden);
     byId("notices-empty").hidden = any;
     const some = this.#watches.all.length > 0;
-    setText(byId("notices-empty"), some ? "Nothing has matched yet." : "Nothing yet. Subscribe to a condition; what matches is pinned here.");
+    setText(byId("notices-empty"), text.notices.empty(some));
   }
 
   /** Tells a screen reader now and then how many have come, not each. */
@@ -227,13 +221,7 @@ export class Notices {
     this.#spoken.news += n;
     if (Date.now() - this.#spoken.at < 10_000) return;
     const newest = this.#slips[0];
-    setText(byId("notices-spoken"), `${plural(this.#spoken.news, "new notification")}, the newest: ${newest.text}`);
+    setText(byId("notices-spoken"), text.notices.spoken(this.#spoken.news, newest.text));
     this.#spoken = { at: Date.now(), news: 0 };
   }
 }
-
-function gapText(m) {
-  if (m.to === undefined || m.to === null) return `The sequence of ${m.source} has ended after ${count(m.from - 1)}: ${m.why}`;
-  return `${plural(m.to - m.from + 1, "notification")} could not be kept: ${m.why}`;
-}
-

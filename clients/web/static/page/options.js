@@ -1,4 +1,5 @@
 import { byId } from "./dom.js";
+import { text } from "./text.js";
 
 /** A mistake in a field of the options, found before the broker sees it. */
 class FieldError extends Error {
@@ -30,9 +31,9 @@ export class OptionFields {
     const robots = this.#of("robots").value.split(/[\s,]+/).filter(Boolean);
     if (robots.length) spec.robots = robots;
     if (this.#of("trigger").value !== "every") spec.trigger = this.#of("trigger").value;
-    const interval = this.#seconds("interval", "Min. interval");
+    const interval = this.#seconds("interval", text.options.interval);
     if (interval) spec.min_interval = interval;
-    const hold = this.#seconds("for", "Holds for");
+    const hold = this.#seconds("for", text.options.hold);
     if (hold) spec.for = hold;
     if (this.#of("keep").value !== "all") spec.keep = this.#of("keep").value;
     const select = this.#select();
@@ -51,9 +52,9 @@ export class OptionFields {
 
   #seconds(name, label) {
     const field = this.#of(name);
-    if (field.validity.badInput) throw new FieldError(name, `${label}: expected a number of seconds`);
+    if (field.validity.badInput) throw new FieldError(name, text.options.noSeconds(label));
     const value = Number(field.value || 0);
-    if (!(value >= 0)) throw new FieldError(name, `${label}: ${field.value} is below 0; expected a number of seconds`);
+    if (!(value >= 0)) throw new FieldError(name, text.options.below(label, field.value));
     return value;
   }
 
@@ -63,8 +64,8 @@ export class OptionFields {
     const select = {};
     for (const line of lines) {
       const m = /^\s*([\p{L}_][\p{L}\p{N}_.-]*)\s*=(?!=)\s*(\S.*)$/u.exec(line);
-      if (!m) throw new FieldError("select", `Select: "${line.trim()}"; expected name = expression`);
-      if (m[1] in select) throw new FieldError("select", `Select: the name ${m[1]} stands twice`);
+      if (!m) throw new FieldError("select", text.options.noSelect(line.trim()));
+      if (m[1] in select) throw new FieldError("select", text.options.twice(m[1]));
       select[m[1]] = m[2].trim();
     }
     return select;
@@ -75,11 +76,11 @@ export class OptionFields {
 export function summarise(spec) {
   const out = [];
   if (spec.robots?.length) out.push(spec.robots.join(" "));
-  if (spec.trigger && spec.trigger !== "every") out.push(spec.trigger === "rising" ? "rising" : "on change");
-  if (spec.for) out.push(`for ${spec.for} s`);
-  if (spec.min_interval) out.push(`≥ ${spec.min_interval} s apart`);
-  if (spec.keep === "latest") out.push("latest");
+  if (spec.trigger && spec.trigger !== "every") out.push(spec.trigger === "rising" ? text.options.rising : text.options.change);
+  if (spec.for) out.push(text.options.held(spec.for));
+  if (spec.min_interval) out.push(text.options.apart(spec.min_interval));
+  if (spec.keep === "latest") out.push(text.options.latest);
   const selected = Object.keys(spec.select ?? {});
-  if (selected.length) out.push(`select ${selected.join(", ")}`);
+  if (selected.length) out.push(text.options.selects(selected));
   return out;
 }

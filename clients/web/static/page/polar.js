@@ -1,3 +1,5 @@
+import { text } from "./text.js";
+
 /** A scan around the robot, ahead upwards: an SVG with rings at round ranges. */
 const ns = "http://www.w3.org/2000/svg";
 const size = 180;
@@ -8,7 +10,7 @@ export function polar(reading) {
   const finite = ranges.filter((r) => Number.isFinite(r));
   const most = Math.max(0.1, ...(finite.length ? finite : [limit ?? 1]));
   const scale = size / 2 / most;
-  const svg = make("svg", { class: "polar", viewBox: `${-size / 2 - 4} ${-size / 2 - 4} ${size + 8} ${size + 8}`, role: "img", "aria-label": `The scan: ${ranges.length} ranges up to ${most.toFixed(1)} m` });
+  const svg = make("svg", { class: "polar", viewBox: `${-size / 2 - 4} ${-size / 2 - 4} ${size + 8} ${size + 8}`, role: "img", "aria-label": text.robot.scan(ranges.length, most) });
   const ring = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50].find((r) => most / r <= 4) ?? 100;
   for (let r = ring; r <= most; r += ring) svg.append(make("circle", { class: "ring", r: r * scale }));
   const place = (r, i) => {

@@ -1,6 +1,7 @@
 import { h } from "./dom.js";
-import { clock, degrees, fixed, playerTime, value } from "./format.js";
+import { clock, playerTime, value } from "./format.js";
 import { polar } from "./polar.js";
+import { text } from "./text.js";
 import { withUnit } from "./units.js";
 
 /** One entry of the notifications' list; a notification opens to its reading. */
@@ -29,12 +30,12 @@ export class Slip {
     const state = matches.find((m) => typeof m.state === "boolean");
     const device = `${n.interface}:${n.index}`;
     this.text = `${n.robot} ${device} ${what}`;
-    this.#button = h("button", { type: "button", class: "slip-head", "aria-expanded": "false", title: `arrived ${clock(at)}`, onclick: () => toggle(this) },
+    this.#button = h("button", { type: "button", class: "slip-head", "aria-expanded": "false", title: text.slip.arrived(clock(at)), onclick: () => toggle(this) },
       h("span", { class: "dots" }, ...matches.map(({ watch }) => h("span", { class: "dot", "data-colour": watch.colour, title: watch.spec.condition }))),
       h("span", { class: "who" }, n.robot),
       h("span", { class: "device" }, device),
       h("time", {}, playerTime(n.time)),
-      h("span", { class: "what" }, state ? h("b", { class: `state is-${state.state}` }, state.state ? "became true" : "became false") : null, what));
+      h("span", { class: "what" }, state ? h("b", { class: `state is-${state.state}` }, state.state ? text.slip.true : text.slip.false) : null, what));
     this.item = h("li", { class: "slip", "data-colour": matches[0].watch.colour, "data-robot": n.robot, "data-seq": n.seq }, this.#button);
   }
 
@@ -56,12 +57,10 @@ export class Slip {
 export function summary(reading) {
   if (!reading) return "";
   if (typeof reading.min === "number" && Array.isArray(reading.ranges)) {
-    const where = Number.isFinite(reading.bearing) ? ` at ${degrees(reading.bearing)}` : "";
-    return `nearest ${fixed(reading.min, 2)} m${where}`;
+    return text.slip.nearest(reading);
   }
   if (Number.isFinite(reading.x) && Number.isFinite(reading.y) && reading.speed !== undefined) {
-    const speed = Number.isFinite(reading.speed) ? ` · ${fixed(reading.speed, 2)} m/s` : "";
-    return `${fixed(reading.x, 2)}, ${fixed(reading.y, 2)} m · ${degrees(reading.yaw ?? 0)}${speed}${reading.stall ? " · stalled" : ""}`;
+    return text.slip.pose(reading);
   }
   return values(Object.fromEntries(Object.entries(reading).filter(([k, v]) => !Array.isArray(v) && k !== "time" && k !== "index").slice(0, 4)));
 }
@@ -80,7 +79,7 @@ function details({ notification: n, matches, at }, words) {
     if (n.reading.angle_min !== undefined && n.reading.ranges?.length) rows.push(polar(n.reading));
     rows.push(table(n.reading, (name, v) => withUnit(words, n.interface, name, v)));
   }
-  rows.push(h("p", { class: "hint" }, `source ${n.source}, number ${n.seq}${n.skipped ? `, ${n.skipped} passed over before it` : ""}; arrived ${clock(at)}`));
+  rows.push(h("p", { class: "hint" }, text.slip.about(n, clock(at))));
   rows.push(h("details", { class: "raw" }, h("summary", {}, "JSON"), h("pre", { tabindex: "0" }, pretty(n))));
   return h("div", { class: "reading" }, ...rows);
 }

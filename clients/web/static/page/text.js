@@ -1,5 +1,5 @@
 /** The words of the page that modules put together; what never changes is in index.html. */
-import { count, fixed, plural, since } from "./format.js";
+import { count, degrees, fixed, plural, since } from "./format.js";
 
 const column = (name) => ({ name, number: false });
 const number = (name) => ({ name, number: true });
@@ -16,7 +16,89 @@ export const text = {
     refused: (why) => `Refused: ${why}`,
     actions: { waiting: "Try now", "taken-over": "Take it back", refused: "Try again" },
   },
-  map: { waiting: "Waiting for the broker…", noRobots: "No robots yet", noPosition: "No robot has told its position yet" },
+  map: {
+    waiting: "Waiting for the broker…",
+    noRobots: "No robots yet",
+    noPosition: "No robot has told its position yet",
+    noWorld: "no world",
+    crowded: "Many robots in view: scans and trail of the selected one only.",
+    described: (world, robots, away) => `${world ? `Map of ${world}` : "Map"}: ${robots ? plural(robots, "robot") : "no robots yet"}${away ? `, ${away} away` : ""}`,
+  },
+  network: {
+    count: (n, gone) => `${plural(n, "broker")}${gone ? `, ${gone} gone` : ""}`,
+    diagram: (brokers, links, clients) => `${plural(brokers, "broker")}, ${plural(links, "link")} up, ${plural(clients, "client")}`,
+    client: (c) => `${c.name} at ${c.broker}${c.attached ? "" : ", away"}`,
+    about: (b) => `${plural(b.robots, "robot")} · ${plural(b.attached, "client")}`,
+    routes: (client, broker) => `Routes of ${client}, at ${broker}`,
+    times: (half, most) => `p50 ${half}, p99 ${most}`,
+    page: "Page",
+    registry: "Registry",
+    everywhere: "at every broker",
+    isHere: "is here",
+    links: "Links",
+    noLinks: "none up",
+    routeCount: "Routes",
+    waiting: "Waiting",
+    notifications: (n) => plural(n, "notification"),
+    lost: "Lost",
+    field: (islands, waits, met) => [
+      plural(islands, "island"),
+      waits.length ? `${plural(waits.length, "wait")}: ${waits[0].robot} for ${waits[0].for} ${Math.round(waits[0].since)} s` : "nobody waits",
+      met ? `${met.with.join(", ")} met others ${Math.round(met.ago)} s ago` : "",
+    ].filter(Boolean).join("; "),
+  },
+  cards: {
+    only: "Show only its notifications",
+    change: "Change",
+    unsubscribe: "Unsubscribe",
+    waiting: "waiting for the broker",
+    robots: "Robots that match its patterns and have the readings that it names",
+    count: (n) => plural(n, "robot"),
+  },
+  composer: {
+    changing: "changing a subscription",
+    moment: "One moment…",
+    subscribe: "Subscribe",
+    nothing: "Write a condition first, or take one of the examples.",
+    where: ({ line, column }, several) => (several ? `line ${line}, column ${column}: ` : `column ${column}: `),
+  },
+  examples: { near: "something is near", fast: "fast towards something", ahead: "near, straight ahead", stuck: "it is stuck", sonar: "a sonar sees something near" },
+  options: {
+    interval: "Min. interval",
+    hold: "Holds for",
+    noSeconds: (label) => `${label}: expected a number of seconds`,
+    below: (label, v) => `${label}: ${v} is below 0; expected a number of seconds`,
+    noSelect: (line) => `Select: "${line}"; expected name = expression`,
+    twice: (name) => `Select: the name ${name} stands twice`,
+    rising: "rising",
+    change: "on change",
+    latest: "latest",
+    held: (s) => `for ${s} s`,
+    apart: (s) => `≥ ${s} s apart`,
+    selects: (names) => `select ${names.join(", ")}`,
+  },
+  notices: {
+    only: (condition) => `only ${condition}`,
+    all: "Show all again",
+    fresh: (n) => `${count(n)} new`,
+    empty: (some) => (some ? "Nothing has matched yet." : "Nothing yet. Subscribe to a condition; what matches is pinned here."),
+    spoken: (n, newest) => `${plural(n, "new notification")}, the newest: ${newest}`,
+    fault: (reason, untold) => `The broker broke the protocol: ${reason}${untold ? `; and ${count(untold)} more times before` : ""}`,
+    gap: (m) => (m.to === undefined || m.to === null ? `The sequence of ${m.source} has ended after ${count(m.from - 1)}: ${m.why}` : `${plural(m.to - m.from + 1, "notification")} could not be kept: ${m.why}`),
+    robot: (m) => {
+      const name = m.device ? `${m.device} of ${m.robot}` : m.robot;
+      if (m.state === "overflow") return `${m.robot}: ${m.lost ? plural(m.lost, "reading") : "readings"} lost before the broker`;
+      return m.state === "up" ? `${name} is there` : m.state === "away" ? `${name} is away` : `${m.robot}: ${m.state}`;
+    },
+  },
+  slip: {
+    arrived: (time) => `arrived ${time}`,
+    true: "became true",
+    false: "became false",
+    nearest: (r) => `nearest ${fixed(r.min, 2)} m${Number.isFinite(r.bearing) ? ` at ${degrees(r.bearing)}` : ""}`,
+    pose: (r) => `${fixed(r.x, 2)}, ${fixed(r.y, 2)} m · ${degrees(r.yaw ?? 0)}${Number.isFinite(r.speed) ? ` · ${fixed(r.speed, 2)} m/s` : ""}${r.stall ? " · stalled" : ""}`,
+    about: (n, time) => `source ${n.source}, number ${n.seq}${n.skipped ? `, ${n.skipped} passed over before it` : ""}; arrived ${time}`,
+  },
   drive: {
     stopped: "stopped",
     motors: (on) => (on ? "motors on" : "motors off"),
@@ -36,6 +118,7 @@ export const text = {
     overflow: (lost) => `lost ${lost || "some"}`,
     count: (all, shown, away) => `${shown === null ? count(all) : `${count(shown)} of ${count(all)}`}${away ? `, ${count(away)} away` : ""}`,
     silent: "silent",
+    scan: (ranges, most) => `The scan: ${ranges} ranges up to ${most.toFixed(1)} m`,
     ago: (s) => `${fixed(s, s < 10 ? 1 : 0)} s ago`,
     plot: (name, least, most) => `${name} in the last minute: ${least} to ${most}`,
   },
