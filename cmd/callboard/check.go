@@ -30,9 +30,9 @@ tolerate, or write wrong themselves, is a warning. Ends with 1 only for errors.`
 		examples: []string{
 			"callboard check callboard.toml",
 			"callboard check worlds/cave.world",
-			"callboard check swarm.cfg run.log run.mcap",
+			"callboard check worlds/cave.cfg run.log run.mcap",
 			"callboard check --condition 'laser.min < 1'",
-			"callboard check --json swarm.cfg",
+			"callboard check --json worlds/cave.cfg",
 		},
 		flags: []cli.Flag{
 			repeated("condition", "a condition's `TEXT` to check (repeat)"),

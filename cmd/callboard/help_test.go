@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -56,4 +57,25 @@ func TestHelpTemplate(t *testing.T) {
 	if got := template("a {{b}} c"); got != `a {{"{{"}}b{{"}}"}} c` {
 		t.Error(got)
 	}
+}
+
+// TestExamplesHaveTheirFiles: worlds and Player configurations that the help's examples
+// read are in the repository, or an example writes them.
+func TestExamplesHaveTheirFiles(t *testing.T) {
+	p := &program{getenv: os.Getenv}
+	file := regexp.MustCompile(`[\w./-]+\.(?:world|cfg)\b`)
+	var look func(list []command)
+	look = func(list []command) {
+		for _, c := range list {
+			for _, example := range c.examples {
+				for _, name := range file.FindAllString(example, -1) {
+					if _, err := os.Stat(filepath.Join("..", "..", name)); err != nil {
+						t.Errorf("%s: %q reads %s, which does not exist", c.fullName(), example, name)
+					}
+				}
+			}
+			look(c.subcommands)
+		}
+	}
+	look(p.commands())
 }

@@ -28,7 +28,7 @@ by. Without --player and --player-cfg it asks whoever sits in front.`,
 			"callboard init",
 			"callboard init --player localhost:6665",
 			"callboard init lab.toml --player r0=lab:6665 --player r1=lab:6666",
-			"callboard init --player-cfg swarm.cfg",
+			"callboard init --player-cfg worlds/cave.cfg",
 		},
 		flags: []cli.Flag{
 			repeated("player", "a running Player server to ask, `[NAME=]HOST:PORT` (repeat)"),

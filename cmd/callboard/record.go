@@ -36,7 +36,7 @@ and so on, of which each can be read by itself. A crash takes at most the last
 quarter of a second. Prints a line for each file that is complete.`,
 		examples: []string{
 			"callboard record -o lab.log --player r0=localhost:6665",
-			"callboard record -o lab.mcap --player-cfg swarm.cfg --duration 10m",
+			"callboard record -o lab.mcap --player-cfg worlds/cave.cfg --duration 10m",
 			"callboard record -o lab.mcap --player localhost:6665 --device laser --device 'position*'",
 			"callboard record -o lab.mcap --broker ws://127.0.0.1:8800/ws --rotate-size 1GB",
 		},
@@ -88,7 +88,7 @@ quarter of a second. Prints a line for each file that is complete.`,
 			err = recorder.Run(ctx)
 			stop()
 			if errors.Is(err, record.ErrNoAnswer) {
-				return fmt.Errorf("%w at %s; is one running there? (callboard sim, or player swarm.cfg)", err, addresses(r.Servers))
+				return fmt.Errorf("%w at %s; is one running there? (callboard sim, or player FILE.cfg)", err, addresses(r.Servers))
 			}
 			p.sumUp(recorder.Status())
 			return err

@@ -39,7 +39,7 @@ floor plan.`,
 		examples: []string{
 			"callboard sim worlds/cave.world",
 			"callboard sim worlds/cave.world --speed max --duration 1m",
-			"callboard sim swarm.cfg",
+			"callboard sim worlds/cave.cfg",
 			"callboard sim --robots 100 --listen 127.0.0.1:0",
 			"callboard sim worlds/cave.world --wander",
 			"callboard sim worlds/cave.world --shot cave.png",
