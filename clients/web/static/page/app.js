@@ -32,7 +32,8 @@ import { Link } from "./link.js";
 import { Network } from "./network.js";
 import { Diagram } from "./diagram.js";
 
-const listPeriod = 5000; // ms between looks at the list of robots
+const listPeriod = 5000; // ms between looks at the list of robots; longer if it is
+const many = 100; // robots of which the list is looked at so often
 const networkPeriod = 600; // ms between looks at the list of brokers, if there are several
 
 async function start() {
@@ -87,7 +88,13 @@ async function start() {
   viewer.on("robot", (m) => { robots.told(m); list(); });
   viewer.on("failure", (f) => console.warn("callboard: the map's connection:", f.message));
   client.on("status", (s) => { if (s.name === "attached") viewer.connect(); }); // the broker is there: no need to wait
-  setInterval(() => { if (!document.hidden) list(); }, listPeriod);
+  let looked = 0;
+  setInterval(() => {
+    const due = looked + listPeriod * Math.max(1, robots.size / many);
+    if (document.hidden || (Date.now() < due && ![...robots.each()].some((r) => r.state === "unknown"))) return;
+    looked = Date.now();
+    list();
+  }, listPeriod);
 
   watches.restore();
   address.take();

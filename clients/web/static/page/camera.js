@@ -41,7 +41,8 @@ export class Camera {
 
   /** Tells whether a place (m) is on the screen, or nearly (px). */
   sees(x, y, margin = 60) {
-    const [px, py] = this.toScreen(x, y);
+    const px = this.width / 2 + (x - this.x) * this.scale;
+    const py = this.height / 2 - (y - this.y) * this.scale;
     return px > -margin && py > -margin && px < this.width + margin && py < this.height + margin;
   }
 

@@ -90,8 +90,12 @@ export function paintCrowdMatches(c, theme, ratio, shown, now) {
 }
 
 function box(c, { x, y, heading, length, width }) {
-  const [cos, sin] = [Math.cos(heading), Math.sin(heading)];
-  const [ax, ay, bx, by] = [(cos * length) / 2, (sin * length) / 2, (-sin * width) / 2, (cos * width) / 2];
+  const cos = Math.cos(heading);
+  const sin = Math.sin(heading);
+  const ax = (cos * length) / 2;
+  const ay = (sin * length) / 2;
+  const bx = (-sin * width) / 2;
+  const by = (cos * width) / 2;
   c.moveTo(x + ax + bx, y + ay + by);
   c.lineTo(x - ax + bx, y - ay + by);
   c.lineTo(x - ax - bx, y - ay - by);
@@ -101,14 +105,18 @@ function box(c, { x, y, heading, length, width }) {
 
 /** The mark at the front, as paintRobot's; it is all of a small robot. */
 function heading(c, { x, y, heading, length, width }) {
-  const [cos, sin] = [Math.cos(heading), Math.sin(heading)];
+  const cos = Math.cos(heading);
+  const sin = Math.sin(heading);
   const arrow = length < small;
   const r = arrow ? 0.8 * length : Math.min(length, width) / 2;
   const at = arrow ? 0 : length / 2 - r;
-  [[at + r * 0.78, 0], [at - r * 0.5, r * 0.56], [at - r * 0.24, 0], [at - r * 0.5, -r * 0.56]].forEach(([u, v], i) => {
-    const [px, py] = [x + cos * u - sin * v, y + sin * u + cos * v];
-    if (i) c.lineTo(px, py);
-    else c.moveTo(px, py);
-  });
+  const front = at + r * 0.78;
+  const back = at - r * 0.5;
+  const notch = at - r * 0.24;
+  const side = r * 0.56;
+  c.moveTo(x + cos * front, y + sin * front);
+  c.lineTo(x + cos * back - sin * side, y + sin * back + cos * side);
+  c.lineTo(x + cos * notch, y + sin * notch);
+  c.lineTo(x + cos * back + sin * side, y + sin * back - cos * side);
   c.closePath();
 }

@@ -1,4 +1,4 @@
-import { byId, setText } from "./dom.js";
+import { byId, setText, throttled } from "./dom.js";
 import { clock } from "./format.js";
 import { text } from "./text.js";
 
@@ -19,7 +19,7 @@ export class Link {
     client.on("status", (s) => this.#state(s));
     viewer.on("status", () => this.#state(client.status));
     robots.on("list", () => this.#overlay());
-    robots.on("pose", () => this.#overlay());
+    robots.on("pose", throttled(200, () => this.#overlay()));
     byId("connection-action").addEventListener("click", () => client.connect());
     setInterval(() => this.#describe(client.status), 500);
     window.addEventListener("online", () => this.#hurry());

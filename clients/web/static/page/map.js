@@ -17,7 +17,7 @@ const few = 60; // robots in view that are painted one by one, with trails and n
 /** The canvas: floor plan, robots, what they see. Draws only when something has changed. Event: view (another part is shown). */
 export class WorldMap extends Emitter {
   #canvas = byId("map");
-  #context = this.#canvas.getContext("2d");
+  #context = this.#canvas.getContext("2d", { alpha: false });
   #under = document.createElement("canvas"); // grid and floor plan, kept between frames
   #underKey = "";
   #camera = new Camera();
@@ -269,23 +269,29 @@ export class WorldMap extends Emitter {
     this.#paintUnder();
     c.setTransform(1, 0, 0, 1, 0, 0);
     c.drawImage(this.#under, 0, 0);
-    const robots = this.#robots.all.filter((r) => r.world === this.#world && r.placed);
+    const robots = [];
+    for (const r of this.#robots.each()) if (r.world === this.#world && r.placed) robots.push(r);
     this.#paintZones();
     const networked = this.#paintNetwork(robots, now);
     const shown = this.#seen(robots, now);
     const moving = shown.some(({ robot }) => robot.moving(now));
     this.#inView = shown.map(({ robot }) => robot.name);
     const glowing = this.#paintRobots(shown, now);
-    paint.paintScale(c, this.#camera, this.#theme, this.#ratio);
     if (networked || moving || glowing) this.draw();
   }
 
   /** Robots in view, or nearly: {robot, pose, o: outline}. */
   #seen(robots, now) {
     const camera = this.#camera;
-    const shown = robots.map((robot) => ({ robot, pose: robot.pose(now) })).filter(({ pose }) => camera.sees(pose.x, pose.y));
+    const shown = [];
+    for (const robot of robots) {
+      const pose = robot.pose(now);
+      if (!camera.sees(pose.x, pose.y)) continue;
+      robot.drawn.pose = pose;
+      shown.push(robot.drawn);
+    }
     const least = shown.length > few ? leastOfMany : undefined;
-    for (const one of shown) one.o = outline(camera, one.robot.body, one.pose, least);
+    for (const one of shown) outline(camera, one.robot.body, one.pose, least, one.o);
     return shown;
   }
 
@@ -308,6 +314,7 @@ export class WorldMap extends Emitter {
     c.fillRect(0, 0, this.#under.width, this.#under.height);
     paint.paintGrid(c, this.#camera, this.#theme, this.#ratio);
     if (plan) paint.paintFloor(c, this.#camera, this.#theme, this.#ratio, plan);
+    paint.paintScale(c, this.#camera, this.#theme, this.#ratio);
   }
 
   /** What brokers cover, below the robots. Returns whether another frame is needed. */
@@ -329,7 +336,8 @@ export class WorldMap extends Emitter {
     const selected = shown.find(({ robot }) => robot.name === this.#robots.selected);
     const single = crowded ? (selected ? [selected] : []) : shown;
     if (this.#layers.shows("trails")) for (const { robot } of single) paint.paintTrail(c, camera, theme, ratio, robot);
-    for (const { robot } of shown) this.#paintSenses(robot, now);
+    const senses = { sonar: this.#layers.shows("sonar"), scans: this.#layers.shows("scans") };
+    for (const { robot } of shown) if (robot.sonars.size || robot.scans.size) this.#paintSenses(robot, senses, now);
     this.#paintGhost();
     let glowing = false;
     if (crowded) {
@@ -345,20 +353,20 @@ export class WorldMap extends Emitter {
     return glowing;
   }
 
-  #paintSenses(robot, now) {
+  #paintSenses(robot, senses, now) {
     if (robot.away) return;
     const [c, camera, theme, ratio] = [this.#context, this.#camera, this.#theme, this.#ratio];
     const place = (reading) => {
       if (!reading.anchor || robot.poses.at(-1).time < reading.time) reading.anchor = robot.poseAt(reading.time);
       return reading.anchor;
     };
-    if (this.#layers.shows("sonar")) {
+    if (senses.sonar) {
       for (const [device, sonar] of robot.sonars) {
         const mount = robot.mounts.get(device);
         if (mount && paint.fresh(sonar, now)) paint.paintSonar(c, camera, theme, ratio, sonar, compose(place(sonar), mount), mount.elements);
       }
     }
-    if (this.#layers.shows("scans")) {
+    if (senses.scans) {
       for (const [device, scan] of robot.scans) if (paint.fresh(scan, now)) paint.paintScan(c, camera, theme, ratio, scan, robot.scannerAt(device, place(scan)));
     }
   }

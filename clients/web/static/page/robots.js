@@ -24,7 +24,9 @@ export class Robot {
   scans = new Map(); // "laser:0" → {reading, time, at, anchor}
   sonars = new Map(); // "sonar:0" → likewise
   matches = new Map(); // subscription id → {colour, at, begun}, ms
+  drawn = { robot: this, pose: null, o: {} }; // as the map has painted it last
   #mover = null; // the device whose position it is
+  #equippedAt = null; // since, of the list that told its devices
   #shown = { x: 0, y: 0, yaw: 0 };
   #from = null;
   #arrived = 0;
@@ -40,9 +42,12 @@ export class Robot {
     return mount?.sized ? mount : null;
   }
 
-  /** Takes the devices of a list, and where they sit. */
-  equipped(devices) {
+  /** Takes the devices of a list, and where they sit; what is as before costs nothing. */
+  equipped(devices, since) {
+    const same = since === this.#equippedAt && devices.length === this.devices.length && devices.every((d, i) => d.interface === this.devices[i].interface && d.index === this.devices[i].index && Boolean(d.geometry) === Boolean(this.devices[i].geometry));
     this.devices = devices;
+    if (same) return;
+    this.#equippedAt = since;
     for (const d of devices) {
       const mount = Mount.of(d.geometry);
       if (mount) this.mounts.set(`${d.interface}:${d.index}`, mount);
@@ -156,6 +161,7 @@ export class Robots extends Emitter {
   #wanted = null; // to be selected once it is known
 
   get all() { return [...this.#robots.values()]; }
+  each() { return this.#robots.values(); }
   get size() { return this.#robots.size; }
   get(name) { return this.#robots.get(name) ?? null; }
 
@@ -179,7 +185,7 @@ export class Robots extends Emitter {
       names.add(o.robot);
       const robot = this.know(o.robot);
       Object.assign(robot, { world: o.world ?? "", source: o.source ?? "", state: o.state || robot.state, since: o.since ?? robot.since, lost: o.lost ?? robot.lost, error: o.error ?? "" });
-      robot.equipped(o.devices ?? []);
+      robot.equipped(o.devices ?? [], o.since ?? 0);
     }
     for (const name of this.#robots.keys()) if (!names.has(name)) this.#forget(name);
     this.emit("list");
