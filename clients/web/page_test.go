@@ -81,6 +81,7 @@ func TestPage(t *testing.T) {
 		"a replay in its world":          testReplay,
 		"a replay is controlled":         testReplayBar,
 		"screen readers and contrast":    testAccessible,
+		"pictures":                       testPictures,
 		"modules":                        testModules,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })

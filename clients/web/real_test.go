@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	benchtest.ServeIfAsked(bridge.Config{Page: web.FS(), World: func(string) ([]byte, bool) { return []byte(hall), true }})
+	benchtest.ServeIfAsked(bridge.Config{Page: web.FS(), World: plan})
 	os.Exit(m.Run())
 }
 
