@@ -9,6 +9,7 @@ type queueDirectory struct {
 	heard   map[BrokerID]*heardQueues
 
 	running Instant               // since when
+	linked  Instant               // when it was linked with a broker first; 0: never
 	number  uint64                // of what was told last; 0: nothing was
 	told    Instant               // when
 	stale   bool                  // it has changed since
@@ -86,9 +87,22 @@ func (d *queueDirectory) changed() {
 	d.moved()
 }
 
-// settled reports whether a queue that nobody is known to have may begin here.
+// For how many periods a broker that begins does not know which queues there are: after
+// its first link, and without one.
+const (
+	linkedPeriods = 2
+	alonePeriods  = 12
+)
+
+// settled reports whether a queue that nobody is known to have may begin here, and who
+// asks for it may be told so. Others may declare it: a broker that begins hears that
+// with its first link.
 func (d *queueDirectory) settled() bool {
-	return !d.cfg.Neighbours || d.now >= d.running+2*Instant(d.cfg.Heartbeat)
+	since, periods := d.linked, Instant(linkedPeriods)
+	if d.linked == 0 {
+		since, periods = d.running, alonePeriods
+	}
+	return !d.cfg.Neighbours || d.now >= since+periods*Instant(d.cfg.Heartbeat)
 }
 
 // moved says that queues may live elsewhere now.
@@ -136,6 +150,9 @@ func (d *queueDirectory) own() *QueuesMessage {
 
 // linkUp tells a new neighbour all that is known.
 func (d *queueDirectory) linkUp(neighbour BrokerID) {
+	if d.linked == 0 {
+		d.linked = d.now
+	}
 	if d.number > 0 || len(d.home.queues) > 0 {
 		if d.number == 0 {
 			d.number = uint64(max(d.now, 1))

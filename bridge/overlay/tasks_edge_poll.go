@@ -80,7 +80,7 @@ func (e *taskEdge) giveUp(p *taskClient) {
 			}
 		case w.lacking != nil && w.home == "" && e.now-w.began >= 2*period && e.nobodyHas(w):
 			e.reply(p, w, &outcome{code: protocol.Unavailable, message: "no broker knows this task: its answer was not kept for longer, or the broker that had it has lost it"})
-		case w.request != nil && w.home == "" && w.robot == "" && e.now-w.began >= 2*period && e.directory.where(w.request.Queue) == "":
+		case w.request != nil && w.home == "" && w.robot == "" && e.now-w.began >= 2*period && e.directory.where(w.request.Queue) == "" && e.directory.settled():
 			e.reply(p, w, &outcome{code: protocol.Unavailable, message: noQueue(w.request.Queue)})
 		case e.now > w.until+2*period:
 			home := w.home
