@@ -1,6 +1,7 @@
 package callboard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
@@ -38,10 +40,13 @@ type connection struct {
 
 	leg // guarded by Client.mu
 
+	scratch bytes.Buffer // of the reader
+
 	sides []string // of the pair that the broker is; none: it is none
 
 	mu      sync.Mutex
 	outbox  [][]byte
+	later   [][]byte      // goes out with the outbox, or by itself when it is many or has waited
 	closing bool          // the writer ends once the outbox is written
 	reason  string        // which the close frame gives then
 	wake    chan struct{} // cap 1: the outbox or the acknowledgements have news
@@ -184,6 +189,33 @@ func (n *connection) enqueue(text []byte) {
 	signal(n.wake)
 }
 
+// maxLater is how many messages wait for others to go out with them.
+const maxLater = 64
+
+// enqueueLater adds a message that may wait.
+func (n *connection) enqueueLater(text []byte) {
+	n.mu.Lock()
+	n.later = append(n.later, text)
+	due := len(n.later)
+	n.mu.Unlock()
+	if due == 1 || due == maxLater {
+		signal(n.wake)
+	}
+}
+
+// take takes what is to be written now; waits: something is left.
+func (n *connection) take(now bool) (outbox [][]byte, waits, closing bool, reason string) {
+	runtime.Gosched() // others may be about to say something, too
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	outbox, n.outbox = n.outbox, nil
+	if now || n.closing || len(outbox) > 0 || len(n.later) >= maxLater {
+		outbox = append(outbox, n.later...)
+		n.later = n.later[:0]
+	}
+	return outbox, len(n.later) > 0, n.closing, n.reason
+}
+
 // finish lets the writer write what waits, close the connection and end.
 func (n *connection) finish() { n.close("") }
 
@@ -211,10 +243,7 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 		case <-timer.C:
 			late, armed = true, false
 		}
-		n.mu.Lock()
-		outbox, closing, reason := n.outbox, n.closing, n.reason
-		n.outbox = nil
-		n.mu.Unlock()
+		outbox, waits, closing, reason := n.take(late)
 		due, wait := acks(n, late || closing)
 		for _, a := range due {
 			text, _ := json.Marshal(a) // strings and numbers only
@@ -228,7 +257,7 @@ func (n *connection) write(acks func(n *connection, now bool) (due []protocol.Ac
 			n.socket.WriteControl(websocket.CloseMessage, last, time.Now().Add(time.Second))
 			return
 		}
-		if wait && !armed {
+		if (wait || waits) && !armed {
 			timer.Reset(delay)
 			armed = true
 		}
@@ -241,8 +270,10 @@ func (n *connection) writeAll(outbox [][]byte) (err error) {
 		n.together.begin()
 		defer func() { err = errors.Join(err, n.together.end()) }()
 	}
-	for _, text := range outbox {
-		n.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
+	for i, text := range outbox {
+		if i%maxLater == 0 {
+			n.socket.SetWriteDeadline(time.Now().Add(writeTimeout))
+		}
 		if n.kind == websocket.BinaryMessage {
 			text = protocol.AppendCBOR(nil, text)
 		}
@@ -260,7 +291,7 @@ func (n *connection) read() ([]byte, error) {
 	} else {
 		n.socket.SetReadDeadline(time.Time{})
 	}
-	kind, text, err := n.socket.ReadMessage()
+	kind, text, err := n.readMessage()
 	if err != nil {
 		var closed *websocket.CloseError
 		var timeout interface{ Timeout() bool }
@@ -281,6 +312,25 @@ func (n *connection) read() ([]byte, error) {
 		}
 	}
 	return text, nil
+}
+
+// maxScratch is how much room is kept for the next message, in bytes.
+const maxScratch = 256 << 10
+
+// readMessage is the WebSocket library's ReadMessage into memory that is as large as
+// the message.
+func (n *connection) readMessage() (kind int, text []byte, err error) {
+	kind, r, err := n.socket.NextReader()
+	if err != nil {
+		return kind, nil, err
+	}
+	n.scratch.Reset()
+	_, err = n.scratch.ReadFrom(r)
+	text = bytes.Clone(n.scratch.Bytes())
+	if n.scratch.Cap() > maxScratch {
+		n.scratch = bytes.Buffer{}
+	}
+	return kind, text, err
 }
 
 // errSilent is the cause of a loss by missing heartbeats.

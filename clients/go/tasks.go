@@ -192,7 +192,7 @@ func (c *Client) giveUpTask(a *asked) {
 func (c *Client) takeAnswer(conn *connection, r *reply) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	conn.send(&protocol.Ack{Key: r.Key})
+	conn.enqueueLater(protocol.AppendMessage(nil, &protocol.Ack{Key: r.Key}))
 	delete(c.cancels, r.Key)
 	a := c.asked[r.Key]
 	if a == nil {

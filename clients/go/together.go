@@ -3,6 +3,7 @@ package callboard
 import (
 	"net"
 	"sync"
+	"time"
 )
 
 // readBuffer is how much is read from a connection at a time, in bytes.
@@ -18,6 +19,7 @@ type together struct {
 	mu      sync.Mutex
 	waits   bool
 	waiting []byte
+	by      time.Time // until when that is to be written
 }
 
 func newTogether(c net.Conn) *together { return &together{Conn: c} }
@@ -34,11 +36,24 @@ func (t *together) Write(b []byte) (int, error) {
 			return 0, err
 		}
 		if len(b) > maxTogether {
+			if err := t.Conn.SetWriteDeadline(t.by); err != nil {
+				return 0, err
+			}
 			return t.Conn.Write(b)
 		}
 	}
 	t.waiting = append(t.waiting, b...)
 	return len(b), nil
+}
+
+// SetWriteDeadline sets it, for what waits when that is written.
+func (t *together) SetWriteDeadline(by time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.by = by; t.waits {
+		return nil
+	}
+	return t.Conn.SetWriteDeadline(by)
 }
 
 // begin has what is written wait for end.
@@ -60,6 +75,9 @@ func (t *together) end() error {
 func (t *together) flush() error {
 	if len(t.waiting) == 0 {
 		return nil
+	}
+	if err := t.Conn.SetWriteDeadline(t.by); err != nil {
+		return err
 	}
 	_, err := t.Conn.Write(t.waiting)
 	t.waiting = t.waiting[:0]

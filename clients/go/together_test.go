@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"time"
 )
 
 // counting is a connection that counts its writes.
@@ -12,6 +13,12 @@ type counting struct {
 	net.Conn
 	writes [][]byte
 	err    error
+	by     []time.Time // deadlines
+}
+
+func (c *counting) SetWriteDeadline(by time.Time) error {
+	c.by = append(c.by, by)
+	return nil
 }
 
 func (c *counting) Write(b []byte) (int, error) {
@@ -54,6 +61,15 @@ func TestTogether(t *testing.T) {
 		if string(to.writes[i]) != want {
 			t.Errorf("write %d is %.20q, expected %.20q", i, to.writes[i], want)
 		}
+	}
+	c.begin()
+	c.SetWriteDeadline(time.Unix(2, 0))
+	write("x")
+	if n := len(to.by); !to.by[n-1].IsZero() {
+		t.Errorf("the deadline %v is set before it is written", to.by[n-1])
+	}
+	if c.end(); !to.by[len(to.by)-1].Equal(time.Unix(2, 0)) {
+		t.Errorf("it is written by %v, expected the deadline that was set last", to.by[len(to.by)-1])
 	}
 	to.err = errors.New("lost")
 	c.begin()
