@@ -62,6 +62,7 @@ lint: ## gofmt and go vet
 
 bench: build ## benchmarks beside the code, then the binary's own
 	@.ci/setup mosquitto
+	$(GO) build -o build/nats-server github.com/nats-io/nats-server/v2
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	$(BIN) bench match
 	$(BIN) bench push
@@ -69,6 +70,7 @@ bench: build ## benchmarks beside the code, then the binary's own
 	$(BIN) bench roam
 	$(BIN) bench first
 	$(BIN) bench sim
+	$(BIN) bench tasks
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for file in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
@@ -83,7 +85,8 @@ soak: ## the long runs: a network of processes for 5 minutes, huge worlds, a log
 	CALLBOARD_SOAK_NETWORK=5m $(GO) test -timeout 30m -count 1 -v -run TestNetworkSoak ./cmd/callboard
 	CALLBOARD_LOG_MB=5000 $(GO) test -timeout 30m -run '^$$' -bench Plain -benchtime 1x ./bridge/search
 	CALLBOARD_HUGE=1 $(GO) test -timeout 30m -count 1 -v -run TestHuge ./sim/...
-	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/overlay/overlaytest
+	CALLBOARD_SOAK=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run 'TestSchedules|TestTasks$$' ./bridge/overlay/overlaytest
+	CALLBOARD_SOAK_TASKS=$(SOAK) $(GO) test -timeout 0 -count 1 -v -run TestTaskSoak ./cmd/callboard
 	for seed in 1 2 3 4 5 6 7 8 9 10; do CALLBOARD_SEED=$$seed $(GO) test -timeout 30m -count 1 -v -run 'TestKills|TestAlike' ./clients/conformance || exit 1; done
 	CALLBOARD_SOAK=$$(( $(SOAK) / 100 )) $(GO) test -timeout 0 -count 1 -v -run TestSchedules ./bridge/multicast/multicasttest
 	CALLBOARD_DELIVERIES=30000000 $(GO) test -timeout 0 -count 1 -v -run TestNothingIsLost ./bridge/multicast/multicasttest
