@@ -22,7 +22,7 @@ type taskQueue struct {
 	waiting int
 	bytes   int // of the bodies that wait
 
-	servers         []*taskServer
+	servers         taskServers
 	inHand          int // tasks that servers have
 	accepted, ended uint64
 	running         *task // a command that is being carried out

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +32,8 @@ type taskServer struct {
 	atOnce int
 	inHand int
 	idle   Instant // when it had something to do last
+	free   bool    // it may be given a task
+	place  int     // in its queue's servers
 }
 
 // before reports whether s is next, before u: the one with the fewest in hand, then
@@ -39,15 +42,50 @@ func (s *taskServer) before(u *taskServer) bool {
 	return cmp.Or(cmp.Compare(s.inHand, u.inHand), cmp.Compare(s.idle, u.idle), cmp.Compare(s.holder.client, u.holder.client), cmp.Compare(s.id, u.id)) < 0
 }
 
+// changed says that something of a server has: others may come before it now.
+func (s *taskServer) changed() {
+	s.free = !s.holder.away && s.listed == s.holder.at && s.inHand < s.atOnce
+	heap.Fix(&s.queue.servers, s.place)
+}
+
+// taskServers are a queue's servers, as a heap: the next one first.
+type taskServers []*taskServer
+
+// Len, Less, Swap, Push and Pop implement heap.Interface.
+func (all taskServers) Len() int { return len(all) }
+
+func (all taskServers) Less(i, j int) bool {
+	if all[i].free != all[j].free {
+		return all[i].free
+	}
+	return all[i].before(all[j])
+}
+
+func (all taskServers) Swap(i, j int) {
+	all[i], all[j] = all[j], all[i]
+	all[i].place, all[j].place = i, j
+}
+
+func (all *taskServers) Push(x any) {
+	s := x.(*taskServer)
+	s.place = len(*all)
+	*all = append(*all, s)
+}
+
+func (all *taskServers) Pop() any {
+	old := *all
+	s := old[len(old)-1]
+	old[len(old)-1] = nil
+	*all = old[:len(old)-1]
+	return s
+}
+
 // next returns the server that gets the next task; nil if none has a hand free.
 func (q *taskQueue) next() *taskServer {
-	var best *taskServer
-	for _, s := range q.servers {
-		if !s.holder.away && s.listed == s.holder.at && s.inHand < s.atOnce && (best == nil || s.before(best)) {
-			best = s
-		}
+	if len(q.servers) == 0 || !q.servers[0].free {
+		return nil
 	}
-	return best
+	return q.servers[0]
 }
 
 // pump puts what waits into the hands that are free.
@@ -70,6 +108,7 @@ func (h *taskHome) assign(t *task, s *taskServer) {
 	t.holder, t.server, t.confirmed = s.holder, s, false
 	s.inHand++
 	s.idle = h.now
+	s.changed()
 	s.holder.hands[t.number] = t
 	t.queue.inHand++
 	if !slices.Contains(t.had, s.holder.client) {
@@ -102,6 +141,7 @@ func (h *taskHome) free(t *task) {
 	if t.server != nil {
 		t.server.inHand--
 		t.server.idle = h.now
+		t.server.changed()
 	}
 	t.holder, t.server = nil, nil
 }
@@ -165,6 +205,9 @@ func (h *taskHome) onServing(from BrokerID, m *TaskServing) {
 		h.endHolder(s)
 		return
 	}
+	for _, old := range s.serves { // each by itself
+		old.changed()
+	}
 	touched := map[*taskQueue]bool{}
 	h.setServes(s, m.Serves, touched)
 	h.setHands(s, m.Hands, moved, touched)
@@ -193,11 +236,12 @@ func (h *taskHome) setServes(s *taskHolder, serves []TaskServe, touched map[*tas
 			}
 			old = &taskServer{holder: s, id: m.ID, queue: q, idle: h.now}
 			s.serves[m.ID] = old
-			q.servers = append(q.servers, old)
+			heap.Push(&q.servers, old)
 			old.adopt()
 		}
 		old.listed = s.at
 		old.atOnce = int(min(m.AtOnce, maxAtOnce))
+		old.changed()
 		kept[m.ID] = true
 		touched[old.queue] = true
 	}
@@ -215,9 +259,11 @@ func (s *taskServer) adopt() {
 		if t.queue == s.queue && (t.server == nil || t.server.listed != s.holder.at) {
 			if t.server != nil {
 				t.server.inHand--
+				t.server.changed()
 			}
 			t.server = s
 			s.inHand++
+			s.changed()
 		}
 	}
 }
@@ -259,7 +305,7 @@ func (h *taskHome) setHands(s *taskHolder, hands []uint64, moved bool, touched m
 // endServer ends what a client does for a queue. What it has in hand stays there.
 func (h *taskHome) endServer(s *taskServer, touched map[*taskQueue]bool) {
 	delete(s.holder.serves, s.id)
-	s.queue.servers = slices.DeleteFunc(s.queue.servers, func(u *taskServer) bool { return u == s })
+	heap.Remove(&s.queue.servers, s.place)
 	for _, t := range s.holder.hands { // each by itself
 		if t.server == s {
 			t.server = nil
