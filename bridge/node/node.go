@@ -535,6 +535,8 @@ func (n *Node) do(out overlay.Output, now bool) {
 		}
 	case *overlay.RobotRefused:
 		n.refused(o)
+	case *overlay.QueueDoubled:
+		n.log.Warn("another broker declares the same queue; take it out of one of the configurations", "queue", o.Queue, "broker", o.Rival, "tasks_go_to", o.Holder)
 	case *overlay.Asked:
 		n.asked(o)
 	case *overlay.Answered:

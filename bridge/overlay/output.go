@@ -126,6 +126,16 @@ type RobotRefused struct {
 	Rival   BrokerID
 }
 
+// QueueDoubled reports that another broker declares a queue that this one does, too.
+// Tasks go to Holder.
+type QueueDoubled struct {
+	Queue  string
+	Rival  BrokerID
+	Holder BrokerID
+}
+
+func (*QueueDoubled) output() {}
+
 func (*RobotRefused) output() {}
 
 func (*Asked) output() {}

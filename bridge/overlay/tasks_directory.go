@@ -191,6 +191,7 @@ func (d *queueDirectory) hear(from BrokerID, m *QueuesMessage) {
 		}
 	}
 	d.home.yield(h)
+	d.home.compare(h)
 }
 
 // pass forgets brokers that the network has forgotten, and tells of this broker's

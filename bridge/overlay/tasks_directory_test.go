@@ -2,10 +2,37 @@ package overlay
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"callboard/subscribe/protocol"
 )
+
+// TestDoubled: that two brokers declare a queue is reported once, and again when it was
+// not so meanwhile.
+func TestDoubled(t *testing.T) {
+	b := newBroker(t, Config{ID: "b1", Neighbours: true, Queues: []QueueConfig{{Name: "docks"}, {Name: "own"}}})
+	now := 10 * Instant(Second)
+	b.Step(now, &Start{})
+	b.Step(now, &LinkUp{Neighbour: "b2", Session: 1})
+	var got []string
+	for number, queues := range [][]QueueAd{
+		{}, {{Name: "docks", Since: 1}}, {{Name: "docks", Declared: true, Since: 1}}, {{Name: "docks", Declared: true, Since: 1}, {Name: "x", Declared: true}},
+		{}, {{Name: "docks", Declared: true, Since: now + 1}},
+	} {
+		b.Step(now, &FrameReceived{Neighbour: "b2", Session: 1, Messages: []Message{
+			&LinkState{Broker: "b2", Number: uint64(number + 1), Neighbours: []BrokerID{"b1"}}, &QueuesMessage{Broker: "b2", Number: uint64(number + 1), Queues: queues},
+		}})
+		for _, o := range b.Outputs() {
+			if d, is := o.(*QueueDoubled); is {
+				got = append(got, fmt.Sprintf("%d: %s at %s, tasks go to %s", number, d.Queue, d.Rival, d.Holder))
+			}
+		}
+	}
+	if want := []string{"2: docks at b2, tasks go to b2", "5: docks at b2, tasks go to b1"}; !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}
 
 // TestAlone: a broker that begins and is alone does not say at once that nobody has a
 // queue, and knows after its first link who declares it.

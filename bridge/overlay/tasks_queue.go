@@ -25,7 +25,8 @@ type taskQueue struct {
 	servers         taskServers
 	inHand          int // tasks that servers have
 	accepted, ended uint64
-	running         *task // a command that is being carried out
+	running         *task             // a command that is being carried out
+	rivals          map[BrokerID]bool // that declare it, too
 }
 
 // stored reports whether its tasks outlive the broker.

@@ -409,6 +409,25 @@ func (h *taskHome) end(q *taskQueue, why string) {
 	}
 }
 
+// compare reports queues that are declared here and at another broker, each once.
+func (h *taskHome) compare(other *heardQueues) {
+	rival := other.message.Broker
+	for _, c := range h.cfg.Queues {
+		q := h.queues[c.Name]
+		ad := other.byName[c.Name]
+		switch {
+		case ad == nil || !ad.Declared:
+			delete(q.rivals, rival)
+		case !q.rivals[rival]:
+			if q.rivals == nil {
+				q.rivals = map[BrokerID]bool{}
+			}
+			q.rivals[rival] = true
+			h.put(&QueueDoubled{Queue: c.Name, Rival: rival, Holder: h.directory.where(c.Name)})
+		}
+	}
+}
+
 // yield ends passing queues that another broker has, and had before.
 func (h *taskHome) yield(other *heardQueues) {
 	for i := range other.message.Queues {

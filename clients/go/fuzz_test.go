@@ -1,6 +1,7 @@
 package callboard
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -32,6 +33,11 @@ func FuzzTake(f *testing.F) {
 		protocol.Reply{Op: protocol.OpReply, ID: "~1", OK: true},
 		protocol.Error{Op: protocol.OpError, ID: "near", Code: protocol.Overloaded},
 		protocol.Error{Op: protocol.OpError, Code: protocol.Conflict, Attachment: number(3)},
+		protocol.Task{Op: protocol.OpTask, ID: "~ts1", Task: "~1.b1", Queue: "docks", From: "x", Body: json.RawMessage(`{"a":1}`), Left: 5},
+		protocol.CancelledTask{Op: protocol.OpCancelled, Task: "~1.b1"}, protocol.Accepted{Op: protocol.OpAccepted, ID: "~t2", Key: "k", Ahead: 1 << 63},
+		protocol.Progress{Op: protocol.OpProgress, ID: "~t2", Key: "k", Progress: json.RawMessage(`0.5`)},
+		protocol.Reply{Op: protocol.OpReply, ID: "~t2", Key: "k", OK: true, Result: json.RawMessage(`"done"`)},
+		protocol.Reply{Op: protocol.OpReply, ID: "~t2", Key: "k", Error: &protocol.ErrorInfo{Code: protocol.Expired, Message: "late"}},
 		protocol.Heartbeat{Op: protocol.OpHeartbeat}, protocol.Welcome{Op: protocol.OpWelcome},
 	} {
 		text, err := json.Marshal(message)
@@ -43,6 +49,10 @@ func FuzzTake(f *testing.F) {
 	f.Add(`{"op":"notify"` + "\n" + `{"op":"notify","seq":-1}` + "\n[]\nnull\n{}")
 	f.Fuzz(func(t *testing.T, session string) {
 		c, conn := idle(t)
+		c.asked["k"] = &asked{key: "k", id: "~t2", answer: make(chan answer, 1), request: &Request{}}
+		if _, err := c.Serve("docks", func(context.Context, *Task) (any, error) { return nil, nil }); err != nil {
+			t.Fatal(err)
+		}
 		for text := range strings.Lines(session) {
 			op, err := operation([]byte(text))
 			if err == nil {
@@ -52,6 +62,7 @@ func FuzzTake(f *testing.F) {
 				break
 			}
 		}
+		c.working.Wait()
 		for name, s := range c.sources {
 			if s.handled != 0 || s.given < s.handled {
 				t.Fatalf("source %q: %+v", name, *s)

@@ -216,6 +216,8 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"op":"hello","num":{"a":1},"subscriptions":[{"id":"x","select":{"a":"1"}}]}`, `{"op":"subscribe","id":"x","condition":"true","for":1}`,
 		`{"op":"update","id":"x","robots":["["]}`, `{"op":"command","id":"x","robot":"r","name":"n","args":[[],{}]}`, `{"op":"list"}`, `{"op":"ack","source":"s","num":1}`, `{"op":"unsubscribe","id":"`,
+		`{"op":"serve","id":"s","queue":"docks","at_once":4}`, `{"op":"unserve","id":"s"}`, `{"op":"request","id":"r","queue":"docks","body":{"a":[1,"\u00e9"]},"ttl":5,"key":"k"}`,
+		`{"op":"cancel","key":"k"}`, `{"op":"done","task":"~1.b1","body":null}`, `{"op":"done","task":"~1.b1","error":{"message":"m"}}`, `{"op":"done","task":"~1.b1","progress":0.5}`, `{"op":"ack","key":"k"}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -76,6 +76,26 @@ func TestHardTasks(t *testing.T) {
 	}
 }
 
+// FuzzTasks lets a fuzzer's bytes choose a schedule of tasks.
+func FuzzTasks(f *testing.F) {
+	for seed := range uint64(len(taskKinds)) {
+		c := Seed(seed)
+		b := []byte{byte(seed)}
+		for range 2000 {
+			b = append(b, byte(c.Intn(256)))
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) == 0 || len(b) > 20_000 {
+			return
+		}
+		if _, err := RunTasks(Bytes(b[1:]), taskKinds[int(b[0])%len(taskKinds)].TaskConfig); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestTaskSeed runs one schedule and tells all of it: CALLBOARD_TASKS is the kind.
 func TestTaskSeed(t *testing.T) {
 	seed, err := strconv.ParseUint(os.Getenv("CALLBOARD_SEED"), 10, 64)
