@@ -38,6 +38,8 @@ func (s *script) describe(o Output) string {
 			text += " count=" + strings.Join(o.Count, ",")
 		}
 		return text
+	case *Execute:
+		return fmt.Sprintf("robots: execute %d on %s for %s", o.Task, o.Robot, o.Body)
 	case *Uninstall:
 		return fmt.Sprintf("matcher: uninstall %d", o.Handle)
 	}
@@ -53,6 +55,9 @@ func ids(names []protocol.Matched) string {
 }
 
 func describeMessage(m any) string {
+	if text := describeTask(m); text != "" {
+		return text
+	}
 	switch m := m.(type) {
 	case *protocol.Welcome:
 		return fmt.Sprintf("welcome broker=%s client=%s session=%s attachment=%d heartbeat=%v window=%d brokers=%v",
@@ -96,6 +101,9 @@ func describeMessage(m any) string {
 }
 
 func describeRecord(r Record) string {
+	if text := describeTaskRecord(r); text != "" {
+		return text
+	}
 	switch r := r.(type) {
 	case *GivenRecord:
 		var hits []string

@@ -84,6 +84,7 @@ func (s *script) begin(d *datadriven.TestData) string {
 	var keep int
 	number("keep", &keep)
 	s.cfg.Inbox.Keep = Duration(keep) * Second
+	s.cfg.Queues = queuesOf(d)
 	s.now, s.conns, s.names, s.asked, s.records, s.robots = 10*Instant(Second), map[string]Conn{}, map[Conn]string{}, nil, nil, 1
 	s.b = newBroker(s.t, s.cfg)
 	var out strings.Builder
@@ -139,6 +140,9 @@ func (s *script) inputs(d *datadriven.TestData) []Input {
 	if len(d.CmdArgs) > 1 {
 		second = d.CmdArgs[1].Key
 	}
+	if in := s.taskInputs(d); in != nil {
+		return in
+	}
 	switch d.Cmd {
 	case "robot":
 		in := []Input{&Advertise{Robot: first}}
@@ -167,7 +171,7 @@ func (s *script) inputs(d *datadriven.TestData) []Input {
 		num, _ := strconv.ParseUint(d.CmdArgs[2].Key, 10, 64)
 		return []Input{&Ack{Conn: s.conn(first), Source: second, Num: num}}
 	case "drop":
-		return []Input{&Disconnected{Conn: s.conn(first), Goodbye: d.HasArg("goodbye")}}
+		return []Input{&Disconnected{Conn: s.conn(first), Goodbye: d.HasArg("goodbye"), Closed: d.HasArg("closed")}}
 	case "reading":
 		return s.readings(d, first)
 	case "fails":
@@ -215,6 +219,9 @@ func (s *script) hello(d *datadriven.TestData, conn string) *Hello {
 			word, num, _ := strings.Cut(n, ":")
 			h.Num[word], _ = strconv.ParseUint(num, 10, 64)
 		}
+	}
+	if words := arg(d, "tasks"); words != "" {
+		h.Tasks = strings.Split(words, ",")
 	}
 	if id := arg(d, "refused"); id != "" {
 		h.Refused = []protocol.Error{{ID: id, Code: protocol.BadCondition, Message: "it is wrong"}}
