@@ -18,7 +18,7 @@ import (
 func tasks() Workload {
 	return Workload{
 		Name:    "tasks",
-		Summary: "requests that one program does for another; beside NATS and plain sockets",
+		Summary: "requests between programs; beside NATS and plain sockets",
 		About: `Measures requests and their answers between two programs of this process, through a
 broker of its own process, in turn with others that do the same:
 
