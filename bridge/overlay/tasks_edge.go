@@ -262,7 +262,7 @@ func (e *taskEdge) onAccepted(from BrokerID, m *TaskAccepted) {
 		return
 	}
 	w := p.waits[m.Key]
-	w.home, w.accepted = from, true
+	w.home, w.accepted, w.lacking = from, true, nil
 	w.until = e.now + Instant(max(m.Left, 0))
 	e.dropRequest(w)
 	if !w.told {
