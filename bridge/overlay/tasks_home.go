@@ -258,7 +258,7 @@ func (h *taskHome) forget(t *task) {
 	if t.queue.stored() {
 		h.record(&TaskEndedRecord{Number: t.number})
 	}
-	t.answer = &outcome{code: t.answer.code}
+	*t.answer = outcome{code: t.answer.code}
 	h.timers.tidy(len(h.tasks))
 }
 

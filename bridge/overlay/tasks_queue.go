@@ -167,10 +167,19 @@ type taskTimer struct {
 	task *task
 }
 
-func (h *taskTimers) push(at Instant, t *task) { heap.Push(h, taskTimer{at, t}) }
+func (h *taskTimers) push(at Instant, t *task) {
+	*h = append(*h, taskTimer{at, t})
+	heap.Fix(h, len(*h)-1)
+}
 
 func (h *taskTimers) pop() (at Instant, t *task) {
-	e := heap.Pop(h).(taskTimer)
+	n := len(*h) - 1
+	h.Swap(0, n)
+	e := (*h)[n]
+	(*h)[n] = taskTimer{}
+	if *h = (*h)[:n]; n > 0 {
+		heap.Fix(h, 0)
+	}
 	return e.at, e.task
 }
 
@@ -183,7 +192,7 @@ func (h *taskTimers) tidy(living int) {
 	heap.Init(h)
 }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface.
+// Len, Less and Swap implement sort.Interface, and so heap.Interface with two more.
 func (h taskTimers) Len() int { return len(h) }
 
 func (h taskTimers) Less(i, j int) bool {
@@ -192,13 +201,7 @@ func (h taskTimers) Less(i, j int) bool {
 
 func (h taskTimers) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
-func (h *taskTimers) Push(x any) { *h = append(*h, x.(taskTimer)) }
+// Push and Pop are not used: push and pop make no memory of their own.
+func (h *taskTimers) Push(any) {}
 
-func (h *taskTimers) Pop() any {
-	old := *h
-	n := len(old) - 1
-	e := old[n]
-	old[n] = taskTimer{}
-	*h = old[:n]
-	return e
-}
+func (h *taskTimers) Pop() any { return nil }

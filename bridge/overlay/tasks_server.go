@@ -353,11 +353,7 @@ func (h *taskHome) doneBy(t *task, m *TaskDone) {
 	if !slices.Contains(t.had, m.Client) {
 		return
 	}
-	touched := map[*taskQueue]bool{t.queue: true}
 	if s := t.holder; s != nil && s.client == m.Client {
-		if t.server != nil {
-			touched[t.server.queue] = true
-		}
 		h.free(t)
 		if len(s.serves)+len(s.hands) == 0 {
 			delete(h.holders, s.client)
@@ -368,7 +364,8 @@ func (h *taskHome) doneBy(t *task, m *TaskDone) {
 	} else {
 		h.finish(t, outcome{body: m.Body})
 	}
-	h.pumpAll(touched)
+	h.pump(t.queue)
+	h.tidy(t.queue)
 }
 
 // begin makes a passing queue, if there is room for it.

@@ -112,21 +112,23 @@ func (c *Client) ask(ctx context.Context, a *asked, name func(key string)) (json
 // begins notes that a task is asked for, and says so to the broker if there is one.
 func (c *Client) begins(a *asked) error {
 	c.mu.Lock()
+	c.nextID++
+	a.id = taskPrefix + strconv.FormatUint(c.nextID, 10)
+	c.mu.Unlock()
+	text, err := encode(a.message(a.id, time.Until(a.deadline))) // others have the lock meanwhile
+	if err == nil {
+		err = checkLength(text)
+	}
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.ended:
 		return c.closedError()
 	case c.asked[a.key] != nil:
 		return &Error{Code: protocol.Conflict, Message: fmt.Sprintf("the answer to the task %q is awaited already", a.key)}
-	}
-	c.nextID++
-	a.id = taskPrefix + strconv.FormatUint(c.nextID, 10)
-	text, err := encode(a.message(a.id, time.Until(a.deadline)))
-	if err == nil {
-		err = checkLength(text)
-	}
-	if err != nil {
-		return err
 	}
 	c.asked[a.key], c.askedByID[a.id] = a, a
 	delete(c.cancels, a.key)
