@@ -69,6 +69,7 @@ const (
 	maxWaits     = 131_072 // tasks of one connection whose answers are awaited
 	maxTaskWords = 131_072 // that a hello may list
 	maxQueues    = 10_000  // that live at one broker
+	maxPassing   = 100_000 // tasks that wait in a passing queue
 	maxTTL       = 86_400 * Second
 	defaultTTL   = 10 * Second
 	maxTombs     = 1 << 18 // of tasks that were acknowledged

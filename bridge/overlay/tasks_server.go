@@ -373,7 +373,7 @@ func (h *taskHome) begin(name string) *taskQueue {
 	if len(h.queues) >= maxQueues {
 		return nil
 	}
-	q := &taskQueue{name: name, since: h.now, limits: QueueConfig{Name: name}}
+	q := &taskQueue{name: name, since: h.now, limits: QueueConfig{Name: name, Count: maxPassing}}
 	_ = q.limits.complete() // of a name that was checked
 	h.queues[name] = q
 	h.directory.changed()

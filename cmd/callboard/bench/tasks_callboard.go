@@ -45,7 +45,7 @@ type callboardTasks struct {
 
 // writeTaskConfig writes a broker's configuration that declares the queues.
 func writeTaskConfig(dir string, queues ...string) (string, error) {
-	text := "[broker]\nid = \"bench\"\nlisten = \"127.0.0.1:0\"\n"
+	text := "[broker]\nid = \"bench\"\nlisten = \"127.0.0.1:0\"\ndata = \"data\"\n"
 	for _, queue := range queues {
 		text += fmt.Sprintf("[[queue]]\nname = %q\ncount = 100_000\nbytes = 268_435_456\n", queue)
 	}
