@@ -38,3 +38,17 @@ func BenchmarkTasks(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLarge decodes a request of 10 kB as a broker does.
+func BenchmarkLarge(b *testing.B) {
+	text := AppendMessage(nil, &Request{ID: "~t123456", Queue: "docks", Body: []byte(`"` + strings.Repeat("x", 10<<10) + `"`)})
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if Guard(text, 10) != nil {
+			b.Fatal("refused")
+		}
+		if _, problem := Decode(text); problem != nil {
+			b.Fatal(problem)
+		}
+	}
+}

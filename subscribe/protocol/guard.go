@@ -1,6 +1,9 @@
 package protocol
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 const (
 	guardFrom = 4 << 10   // smaller messages, in bytes, cannot become large
@@ -37,12 +40,7 @@ func Guard(text []byte, subscriptions int) *Invalid {
 
 // guardValues counts what may be a value, that in strings too.
 func guardValues(text []byte) *Invalid {
-	n := 0
-	for _, c := range text {
-		if c == ',' || c == '{' || c == '[' {
-			n++
-		}
-	}
+	n := bytes.Count(text, []byte{','}) + bytes.Count(text, []byte{'{'}) + bytes.Count(text, []byte{'['})
 	if n > maxValues {
 		return &Invalid{Code: TooCostly, Message: fmt.Sprintf("more than %d values in one message; expected fewer", maxValues)}
 	}
