@@ -32,6 +32,9 @@ func TestTasks(t *testing.T) {
 			}
 		}
 		s.Append([]overlay.Record{again, answer, ended[3]})
+		if n := len(s.index.tasks); n != 3 {
+			t.Errorf("%d tasks are kept in memory, expected 3", n)
+		}
 		s.Close()
 		for range 2 {
 			s = open(t, dir)
