@@ -82,7 +82,7 @@ func TestTasks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-hangs; cancel() }()
-	if _, err := asker.Request(ctx, callboard.Request{Queue: "docks", Body: "hang"}); !errors.Is(err, context.Canceled) {
+	if _, err := asker.Request(ctx, callboard.Request{Queue: "docks", Body: "hang", TTL: 5 * time.Minute}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v; expected that the context has ended", err)
 	}
 	select {
