@@ -21,7 +21,7 @@ var taskKinds = []struct {
 // goes beyond.
 const (
 	knownTasks = 250
-	heldTasks  = 6_000
+	heldTasks  = 12_000
 )
 
 // TestTasks runs random schedules of tasks, each twice. CALLBOARD_SEEDS_FOR says how
