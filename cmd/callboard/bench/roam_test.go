@@ -72,7 +72,7 @@ func servingTest(file string) (*exec.Cmd, error) {
 // Through processes nothing is lost, and moves cost what they do in the simulator.
 func TestRoamProcesses(t *testing.T) {
 	got := map[string]float64{}
-	v := roamValues(Values{"brokers": 3, "programs": 4, "notifications": 2400, "delay": 5 * time.Millisecond, "rate": 200.0})
+	v := roamValues(Values{"brokers": 3, "programs": 4, "notifications": 6000, "delay": 5 * time.Millisecond, "rate": 200.0})
 	short := []roamCase{{name: "often", share: 1.5}, {name: "absent", share: 1, away: 200 * time.Millisecond}}
 	if err := roamThrough(t.Context(), v, servingTest, short, func(r Result) { got[r.Case+": "+r.Metric+" "+r.Unit] = r.Value }); err != nil {
 		t.Fatal(err)
