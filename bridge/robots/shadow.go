@@ -249,7 +249,7 @@ func (r *Robots) GoOn(sound []string, missed bool) {
 		goesOn[name] = true
 	}
 	r.each(func(one *robot) {
-		ok := goesOn[one.name] && one.shadow.GoOn(one.instant())
+		ok := goesOn[one.name] && one.shadow.GoOn()
 		if !ok {
 			one.shadow.Anew(goesOn[one.name])
 		}

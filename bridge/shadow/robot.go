@@ -132,7 +132,7 @@ func (r *Robot) Message(now overlay.Instant, k *player.Device, m Message) {
 	passed := d.ring.Put(now, m.Time, Hash(m.Subtype, m.Body), &message{r.arrived, d, m})
 	switch {
 	case r.passing:
-		r.goOn(now, passed)
+		r.goOn(passed)
 		return
 	case !r.sound:
 		return
@@ -355,13 +355,13 @@ func (r *Robot) Sound() bool { return r.sound && r.up }
 // GoOn goes on in the active's place: what that has tested is tested without telling
 // anybody, and what it has not is told (R4). It reports whether it knows what is
 // which; else all begins anew (R7).
-func (r *Robot) GoOn(now overlay.Instant) bool {
+func (r *Robot) GoOn() bool {
 	r.advance(true)
 	if !r.Sound() {
 		return false
 	}
-	r.passing, r.since = true, now
-	r.goOn(now, nil)
+	r.passing = true
+	r.goOn(nil)
 	return true
 }
 
@@ -391,7 +391,7 @@ func (r *Robot) Done() bool { return r.done }
 func (r *Robot) Passing() bool { return r.passing }
 
 // goOn tests what has been passed over, and tells what is behind it.
-func (r *Robot) goOn(now overlay.Instant, passed []*message) {
+func (r *Robot) goOn(passed []*message) {
 	if r.alone && r.by != nil && !r.by.Newest() {
 		r.session.Blind() // else it would be tested by sets that have changed since
 	} else {
@@ -409,6 +409,6 @@ func (r *Robot) goOn(now overlay.Instant, passed []*message) {
 	}
 	slices.SortFunc(rest, func(a, b *message) int { return cmp.Compare(a.number, b.number) })
 	r.testAll(rest)
-	r.passing = !all && now-r.since <= settled
+	r.passing = !all // however late that comes: what is behind the marks is told meanwhile
 	r.done = !r.passing
 }
