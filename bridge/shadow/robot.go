@@ -32,6 +32,30 @@ type device struct {
 	known *player.Device
 	ring  standby.Ring[*message]
 	slots []slot
+
+	// Up to where State has told of the device, if this side had read nothing of it by
+	// then. What it reads of that later, being late, counts no more.
+	told  standby.Mark
+	until overlay.Instant // it is looked for
+}
+
+// late reports whether a message is one that State has told of.
+func (d *device) late(now overlay.Instant, m *Message) bool {
+	if now >= d.until {
+		return false
+	}
+	switch {
+	case m.Time < d.told.Time:
+		return true
+	case m.Time > d.told.Time:
+		d.until = 0
+		return false
+	}
+	i := slices.Index(d.told.Hashes, Hash(m.Subtype, m.Body))
+	if i >= 0 {
+		d.told.Hashes = slices.Delete(d.told.Hashes, i, i+1)
+	}
+	return i >= 0
 }
 
 // message is one that was kept.
@@ -66,6 +90,7 @@ type mark struct {
 const (
 	maxGroups = 1000
 	settled   = overlay.Instant(overlay.Second) // of a session: marks that are made then count (R6)
+	maxLate   = 60 * settled                    // of a session that has read nothing yet
 )
 
 // NewRobot makes one whose session tells nobody anything.
@@ -80,7 +105,7 @@ func (r *Robot) Up(now overlay.Instant, devices []*player.Device) {
 	r.up, r.since = true, now
 	for a, d := range r.devices {
 		d.ring.Begin()
-		d.known = nil
+		d.known, d.until = nil, 0
 		if !slices.ContainsFunc(devices, func(k *player.Device) bool { return address(k.Addr) == a }) {
 			delete(r.devices, a)
 		}
@@ -127,6 +152,9 @@ func (r *Robot) lose() {
 // Message takes a message of this side's session.
 func (r *Robot) Message(now overlay.Instant, k *player.Device, m Message) {
 	d := r.know(k)
+	if d.late(now, &m) {
+		return
+	}
 	m.Body = slices.Clone(m.Body)
 	r.arrived++
 	passed := d.ring.Put(now, m.Time, Hash(m.Subtype, m.Body), &message{r.arrived, d, m})
@@ -328,6 +356,10 @@ func (r *Robot) take(now overlay.Instant, s *State, by *subscribe.Change) {
 		d.ring.Pass(x.Mark)
 		if !d.ring.Aligned() {
 			return
+		}
+		if d.until = 0; !d.ring.Reached() {
+			d.told, d.until = x.Mark, now+maxLate
+			d.told.Hashes = slices.Clone(x.Mark.Hashes)
 		}
 		for k := range x.Messages {
 			feed = append(feed, fed{d, &x.Messages[k]})

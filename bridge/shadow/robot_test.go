@@ -233,7 +233,9 @@ func TestFollow(t *testing.T) {
 		p.now += 2 * settled
 		for range rapid.IntRange(0, 10).Draw(t, "alone") {
 			p.send()
-			p.hear()
+			if rapid.Bool().Draw(t, "heard") { // else its machine is busy
+				p.hear()
+			}
 			for len(p.stream) > 0 {
 				p.ship()
 			}
@@ -241,7 +243,10 @@ func TestFollow(t *testing.T) {
 		}
 		policies, version := p.sessions[0].Policies()
 		p.post(&State{Version: version, Held: p.sessions[0].Holding(), Policies: policies})
-		acts := []func(){p.send, p.send, p.hear, p.hear, p.ship, p.ship, p.install}
+		busy := func() {
+			p.now += rapid.SampledFrom([]overlay.Instant{settled / 10, settled / 2, 2 * settled}).Draw(t, "busy")
+		}
+		acts := []func(){p.send, p.send, p.hear, p.hear, p.ship, p.ship, p.install, busy}
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			rapid.SampledFrom(acts).Draw(t, "act")()
 		}
@@ -250,9 +255,9 @@ func TestFollow(t *testing.T) {
 			return
 		}
 		sound++
-		waited := slices.Clone(p.waiting)
+		waited, gone := slices.Clone(p.waiting), p.now
 		for len(p.waiting) > 0 {
-			if rapid.IntRange(0, 4).Draw(t, "late") == 0 { // its machine has been busy
+			if p.now-gone < maxLate/2 && rapid.IntRange(0, 4).Draw(t, "late") == 0 { // its machine has been busy
 				p.now += 2 * settled
 			}
 			p.hear()
